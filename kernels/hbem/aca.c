@@ -69,8 +69,7 @@ static void divide_by(double *vector, int parts, int64_t n, int64_t at)
     }
 }
 
-/* a^H b */
-static void inner(const double *a, const double *b, int parts, int64_t n, double out[2])
+void ps_aca_inner(const double *a, const double *b, int parts, int64_t n, double out[2])
 {
     out[0] = out[1] = 0;
     for (int64_t i = 0; i < parts * n; ++i) out[0] += a[i] * b[i];
@@ -85,8 +84,8 @@ static void grow_norm(state *s, double product)
     double square = s->result->norm * s->result->norm + product * product;
     for (int64_t l = 0; l < k; ++l) {
         double a[2], b[2];
-        inner(s->result->u + l * parts * m, s->result->u + k * parts * m, parts, m, a);
-        inner(s->result->v + l * parts * n, s->result->v + k * parts * n, parts, n, b);
+        ps_aca_inner(s->result->u + l * parts * m, s->result->u + k * parts * m, parts, m, a);
+        ps_aca_inner(s->result->v + l * parts * n, s->result->v + k * parts * n, parts, n, b);
         square += 2 * (a[0] * b[0] - a[1] * b[1]);
     }
     s->result->norm = sqrt(fmax(square, product * product * 1e-30));
@@ -96,7 +95,7 @@ static void residual_row(state *s, int64_t i, double *out)
 {
     int64_t n = s->block->columns;
     int parts = s->block->parts;
-    s->block->row(s->block->context, i, out);
+    s->block->line(s->block->context, false, i, out);
     ++s->result->evaluated;
     for (int64_t j = 0; j < n; ++j) {
         double square = square_at(out, parts, n, j);
@@ -198,7 +197,7 @@ static int64_t check_strata(state *s, check *c, double *weighted)
 static void residual_column(state *s, int64_t at, double *out)
 {
     int64_t m = s->block->rows;
-    s->block->column(s->block->context, at, out);
+    s->block->line(s->block->context, true, at, out);
     ++s->result->evaluated;
     subtract_crosses(s, s->result->v, s->block->columns, at, s->result->u, m, out);
 }

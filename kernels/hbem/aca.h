@@ -28,8 +28,8 @@ typedef struct ps_aca_block {
     int64_t rows, columns;
     int parts;
     const void *context;
-    void (*row)(const void *context, int64_t i, double *values);    /* values[part][columns] */
-    void (*column)(const void *context, int64_t j, double *values); /* values[part][rows]    */
+    /* Row i, values[part][columns], or column i, values[part][rows]. */
+    void (*line)(const void *context, bool column, int64_t i, double *values);
     const uint8_t *group; /* [rows] groups 0 .. 7, as by normals; NULL: one          */
     const int32_t *stratum; /* [rows], below 0: of none; NULL: all are of none         */
     double scale;         /* what an entry may be: smaller than `zero` times it is 0 */
@@ -56,6 +56,9 @@ typedef struct ps_aca_result {
     int64_t evaluated; /* rows and columns evaluated                                        */
     double *u, *v;
 } ps_aca_result;
+
+/* a^H b of vectors [part][n]. */
+void ps_aca_inner(const double *a, const double *b, int parts, int64_t n, double out[2]);
 
 /* Bytes of workspace: of the factors and of two rows. */
 int64_t ps_aca_bytes(int64_t rows, int64_t columns, int parts, int64_t max_rank);

@@ -104,14 +104,9 @@ void ps_hbem_pairs_init(const ps_hbem_assembly *assembly, void *memory, ps_hbem_
                             ps_hbem_pair_numbers(assembly->op), memory);
 }
 
-static void far_row(const void *context, int64_t i, double *values)
+static void far_line(const void *context, bool column, int64_t index, double *values)
 {
-    ps_hbem_far_row(context, i, values);
-}
-
-static void far_column(const void *context, int64_t j, double *values)
-{
-    ps_hbem_far_column(context, j, values);
+    ps_hbem_far_line(context, column, index, values);
 }
 
 /* Rows and columns of a block from elsewhere, up to the first failure. */
@@ -121,27 +116,15 @@ typedef struct far_source {
     ps_status *status;
 } far_source;
 
-static void get_line(const far_source *from, bool column, int64_t index, int64_t length,
-                     double *values)
+static void source_line(const void *context, bool column, int64_t index, double *values)
 {
+    const far_source *from = context;
+    const ps_hbem_range *other = column ? &from->far->row.range : &from->far->column.range;
+    int64_t length = other->end - other->begin;
     if (*from->status == PS_OK)
         *from->status = from->rows->get(from->rows->context, from->far, column, index, values);
     if (*from->status != PS_OK)
         memset(values, 0, (size_t)(length * ps_hbem_parts(from->far->op)) * sizeof *values);
-}
-
-static void source_row(const void *context, int64_t i, double *values)
-{
-    const far_source *from = context;
-    const ps_hbem_range *columns = &from->far->column.range;
-    get_line(from, false, i, columns->end - columns->begin, values);
-}
-
-static void source_column(const void *context, int64_t j, double *values)
-{
-    const far_source *from = context;
-    const ps_hbem_range *rows = &from->far->row.range;
-    get_line(from, true, j, rows->end - rows->begin, values);
 }
 
 static uint8_t group_of(const ps_hbem_space *space, int64_t dof)
@@ -198,14 +181,6 @@ static ps_status pack_factors(const ps_aca_block *aca, const ps_aca_result *resu
 
 enum { SAMPLE_ROWS = 8, SAMPLE_RUNS = 4, SAMPLE_RUN = 8 };
 
-/* a^H b of vectors [part][n]. */
-static void inner(const double *a, const double *b, int parts, int64_t n, double out[2])
-{
-    out[0] = out[1] = 0;
-    for (int64_t i = 0; i < parts * n; ++i) out[0] += a[i] * b[i];
-    for (int64_t i = 0; parts > 1 && i < n; ++i) out[1] += a[i] * b[n + i] - a[n + i] * b[i];
-}
-
 /* result->norm = |U V^T|: what the crosses knew was the norm with the points. */
 static void set_norm(const ps_aca_block *aca, ps_aca_result *result)
 {
@@ -214,8 +189,8 @@ static void set_norm(const ps_aca_block *aca, ps_aca_result *result)
     for (int64_t l = 0; l < result->rank; ++l)
         for (int64_t k = l; k < result->rank; ++k) {
             double a[2], b[2];
-            inner(result->u + l * m, result->u + k * m, aca->parts, aca->rows, a);
-            inner(result->v + l * n, result->v + k * n, aca->parts, aca->columns, b);
+            ps_aca_inner(result->u + l * m, result->u + k * m, aca->parts, aca->rows, a);
+            ps_aca_inner(result->v + l * n, result->v + k * n, aca->parts, aca->columns, b);
             square += (k > l ? 2 : 1) * (a[0] * b[0] - a[1] * b[1]);
         }
     result->norm = sqrt(fmax(square, 0));
@@ -299,8 +274,7 @@ static ps_status approximate(const ps_hbem_assembly *assembly, const ps_hbem_far
     far_source from = {far, assembly->rows, &status};
     ps_aca_block own = *aca;
     own.context = &from;
-    own.row = source_row;
-    own.column = source_column;
+    own.line = source_line;
     PS_TRY(ps_aca(&own, options, workspace, result));
     return status;
 }
@@ -316,8 +290,7 @@ static ps_status far_leaf(const ps_hbem_assembly *assembly, const ps_hmatrix_lea
                         .columns = n,
                         .parts = ps_hbem_parts(assembly->op),
                         .context = &far,
-                        .row = far_row,
-                        .column = far_column,
+                        .line = far_line,
                         .scale = scale_of(&far)};
     double crosses = assembly->crosses > 0 ? assembly->crosses : assembly->tolerance;
     ps_aca_options options = {.tolerance = crosses,

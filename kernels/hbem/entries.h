@@ -120,4 +120,10 @@ void ps_hbem_far_column(const ps_hbem_far *far, int64_t j, double *values);
 void ps_hbem_far_point_row(const ps_hbem_far *far, int64_t t, double *values);
 void ps_hbem_far_point_column(const ps_hbem_far *far, int64_t t, double *values);
 
+static inline void ps_hbem_far_line(const ps_hbem_far *far, bool column, int64_t index,
+                                    double *values)
+{
+    column ? ps_hbem_far_column(far, index, values) : ps_hbem_far_row(far, index, values);
+}
+
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/hbem/pair_reference.h"
 
 void ps_hbem_exact_init(const ps_hbem_operator *op, double error, ps_hbem_exact *exact)
@@ -51,14 +52,11 @@ static int points_for(double ratio, double phase)
 static double _Complex kernel_at(const ps_hbem_operator *op, const ps_hbem_triangle *x,
                                  const ps_hbem_triangle *y, const double r[3])
 {
-    double square = 0, along = 0, k = op->wavenumber;
-    for (int c = 0; c < 3; ++c) square += r[c] * r[c];
-    double distance = sqrt(square);
+    double square = ps_dot3(r, r), distance = sqrt(square), k = op->wavenumber;
     double _Complex g = (k != 0 ? cexp(I * k * distance) : 1) / (16 * atan(1) * distance);
     if (op->kernel != PS_KERNEL_DLP && op->kernel != PS_KERNEL_ADLP) return g;
     const double *normal = op->kernel == PS_KERNEL_DLP ? y->normal : x->normal;
-    for (int c = 0; c < 3; ++c) along += r[c] * normal[c];
-    g *= (1 - I * k * distance) * along / square;
+    g *= (1 - I * k * distance) * ps_dot3(r, normal) / square;
     return op->kernel == PS_KERNEL_DLP ? g : -g;
 }
 
@@ -80,7 +78,7 @@ static void far_moments(const ps_hbem_operator *op, const ps_hbem_triangle *x,
         double _Complex inner[3] = {0};
         for (int q = 0; q < rule->count; ++q) {
             double r[3];
-            for (int c = 0; c < 3; ++c) r[c] = at[0][p][c] - at[1][q][c];
+            ps_subtract3(at[0][p], at[1][q], r);
             double _Complex value = rule->weight[q] * kernel_at(op, x, y, r);
             for (int m = 0; m < 3; ++m) inner[m] += rule->hat[q][m] * value;
         }
@@ -96,15 +94,14 @@ static void weak_form(double k, const ps_hbem_triangle *x, const ps_hbem_triangl
                       double _Complex moments[9])
 {
     double _Complex total = 0;
-    double normals = 0;
+    double normals = ps_dot3(x->normal, y->normal);
     for (int m = 0; m < 9; ++m) total += moments[m];
-    for (int c = 0; c < 3; ++c) normals += x->normal[c] * y->normal[c];
     for (int m = 0; m < 9; ++m) {
-        double a[3], b[3], curls = 0;
+        double a[3], b[3];
         ps_hbem_curl(x, m / 3, a);
         ps_hbem_curl(y, m % 3, b);
-        for (int c = 0; c < 3; ++c) curls += a[c] * b[c];
-        moments[m] = curls / (x->jacobian * y->jacobian) * total - k * k * normals * moments[m];
+        moments[m] =
+            ps_dot3(a, b) / (x->jacobian * y->jacobian) * total - k * k * normals * moments[m];
     }
 }
 
@@ -115,9 +112,8 @@ static double add_pair(const ps_hbem_exact *e, int64_t x, int hats, int64_t y, d
     const ps_hbem_operator *op = e->op;
     const ps_hbem_triangle *all = op->test->surface->triangles, *a = &all[x], *b = &all[y];
     double _Complex moments[9];
-    double square = 0, reach = a->radius + b->radius, left = 0, near = 2.5;
-    for (int c = 0; c < 3; ++c) square += pow(a->centroid[c] - b->centroid[c], 2);
-    double ratio = sqrt(square) / reach;
+    double reach = a->radius + b->radius, left = 0, near = 2.5;
+    double ratio = ps_distance3(a->centroid, b->centroid) / reach;
     if (ratio < near)
         left = near_moments(e, a, b, moments);
     else

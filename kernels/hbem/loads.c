@@ -38,6 +38,12 @@ static double complex dipole(const ps_hbem_load *load, const double x[3], const 
            g[1] / length * ps_dot3(load->axis, normal);
 }
 
+static void split(double complex value, double out[2])
+{
+    out[0] = creal(value);
+    out[1] = cimag(value);
+}
+
 /* Of an absorbing medium. */
 static void damped_wave(const ps_hbem_load *load, const double x[3], const double normal[3],
                         double out[2])
@@ -45,8 +51,7 @@ static void damped_wave(const ps_hbem_load *load, const double x[3], const doubl
     double complex k = load->wavenumber + I * load->absorption;
     double complex value = cexp(I * k * ps_dot3(load->vector, x));
     if (load->derivative) value *= I * k * ps_dot3(load->vector, normal);
-    out[0] = creal(value);
-    out[1] = cimag(value);
+    split(value, out);
 }
 
 static void plane_wave(const ps_hbem_load *load, const double x[3], const double normal[3],
@@ -56,12 +61,6 @@ static void plane_wave(const ps_hbem_load *load, const double x[3], const double
     double slope = load->derivative ? load->wavenumber * ps_dot3(load->vector, normal) : 0;
     out[0] = load->derivative ? -slope * sin(phase) : cos(phase);
     out[1] = load->derivative ? slope * cos(phase) : sin(phase);
-}
-
-static void split(double complex value, double out[2])
-{
-    out[0] = creal(value);
-    out[1] = cimag(value);
 }
 
 static void load_alone(const ps_hbem_load *load, const double x[3], const double normal[3],

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/hbem/closed.h"
 #include "kernels/hbem/rules.h"
 
@@ -58,10 +59,10 @@ static void halve(const ps_hbem_triangle *x, const piece *p, piece out[2])
         for (int l = 0; l < 3; ++l)
             for (int c = 0; c < 3; ++c) corner[a][c] += p->hat[a][l] * x->corner[l][c];
     for (int a = 0; a < 3; ++a) {
-        double square = 0;
-        for (int c = 0; c < 3; ++c) square += pow(corner[(a + 1) % 3][c] - corner[a][c], 2);
-        if (square > longest) edge = a;
-        longest = fmax(longest, square);
+        double side[3];
+        ps_subtract3(corner[(a + 1) % 3], corner[a], side);
+        if (ps_dot3(side, side) > longest) edge = a;
+        longest = fmax(longest, ps_dot3(side, side));
     }
     for (int half = 0; half < 2; ++half) {
         out[half] = *p;
@@ -123,11 +124,8 @@ void ps_hbem_pair_reference(const ps_hbem_triangle *x, const ps_hbem_triangle *y
 double ps_hbem_self_entry(const ps_hbem_triangle *x)
 {
     double side[3], around = 0, sum = 0;
-    for (int l = 0; l < 3; ++l) {
-        double square = 0;
-        for (int c = 0; c < 3; ++c) square += pow(x->corner[(l + 1) % 3][c] - x->corner[l][c], 2);
-        around += side[l] = sqrt(square);
-    }
+    for (int l = 0; l < 3; ++l)
+        around += side[l] = ps_distance3(x->corner[(l + 1) % 3], x->corner[l]);
     /* P (P - 2a) (P - 2b) (P - 2c) = 4 J^2 gives the least of the differences without cancelling.
      */
     for (int l = 0; l < 3; ++l) {

@@ -9,15 +9,6 @@ int64_t ps_hbem_pair_rows_bytes(const ps_hbem_operator *op, int64_t chunk)
     return 9 * ps_hbem_parts(op) * chunk * (op->far_precision == PS_SINGLE ? 4 : 8);
 }
 
-static ps_status on_host(const ps_hbem_far *far, bool column, int64_t index, double *values)
-{
-    if (column)
-        ps_hbem_far_column(far, index, values);
-    else
-        ps_hbem_far_row(far, index, values);
-    return PS_OK;
-}
-
 /* A function's triangles and which of their hats are its own. */
 typedef struct support {
     int count;
@@ -100,8 +91,10 @@ ps_status ps_hbem_pair_rows_get(ps_hbem_pair_rows *rows, const ps_hbem_far *far,
     if (other->triangle_count > rows->list_room ||
         !list_support(own->space, own->range.begin + index, &of) ||
         of.count * other->triangle_count < rows->least ||
-        (op->kernel == PS_KERNEL_HYPS && op->weak_far))
-        return on_host(far, column, index, values);
+        (op->kernel == PS_KERNEL_HYPS && op->weak_far)) {
+        ps_hbem_far_line(far, column, index, values);
+        return PS_OK;
+    }
     int64_t rule = far->rule - op->quadrature->rule;
     ps_hbem_pair_launch launch = {.kernel = column ? ps_hbem_exchanged(op->kernel) : op->kernel,
                                   .wavenumber = op->wavenumber,

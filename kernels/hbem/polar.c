@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/hbem/rules.h"
 
 enum {
@@ -57,14 +58,12 @@ static void polar_edge(const polar_pair *p, const double from[3], double h, int 
                        const double hat[3], const double slope[3][3], double _Complex out[3])
 {
     const ps_hbem_triangle *y = p->inner;
-    double t[3], m[3], length = 0, d = 0, a = 0;
-    for (int c = 0; c < 3; ++c) t[c] = y->corner[(edge + 1) % 3][c] - y->corner[edge][c];
-    for (int c = 0; c < 3; ++c) length += t[c] * t[c];
-    length = sqrt(length);
+    double t[3], m[3];
+    ps_subtract3(y->corner[(edge + 1) % 3], y->corner[edge], t);
+    double length = ps_norm3(t);
     for (int c = 0; c < 3; ++c) t[c] /= length;
-    for (int c = 0; c < 3; ++c)
-        m[c] = t[(c + 1) % 3] * y->normal[(c + 2) % 3] - t[(c + 2) % 3] * y->normal[(c + 1) % 3];
-    for (int c = 0; c < 3; ++c) d -= from[c] * m[c], a -= from[c] * t[c];
+    ps_cross3(t, y->normal, m);
+    double d = -ps_dot3(from, m), a = -ps_dot3(from, t);
     if (fabs(d) < 1e-14 * length) return;
     double begin = asinh(a / fabs(d)), end = asinh((a + length) / fabs(d));
     int panels = 1 + (int)((end - begin) / 2);
@@ -89,24 +88,19 @@ static void polar_potentials(const polar_pair *p, const double x[3], double _Com
     const ps_hbem_triangle *y = p->inner;
     double from[3][3], slope[3][3], hat[3], h = 0, least = INFINITY;
     for (int l = 0; l < 3; ++l) {
-        double square = 0, height = 0;
-        for (int c = 0; c < 3; ++c) from[l][c] = x[c] - y->corner[l][c];
-        for (int c = 0; c < 3; ++c) square += from[l][c] * from[l][c];
-        for (int c = 0; c < 3; ++c) height += from[l][c] * y->normal[c];
-        if (square < least) h = height;
+        ps_subtract3(x, y->corner[l], from[l]);
+        double square = ps_dot3(from[l], from[l]);
+        if (square < least) h = ps_dot3(from[l], y->normal);
         least = fmin(least, square);
     }
     if (p->one || fabs(h) < 1e-14 * y->diameter) h = 0;
     for (int l = 0; l < 3; ++l) {
         double side[3];
         int next = (l + 1) % 3, last = (l + 2) % 3;
-        for (int c = 0; c < 3; ++c) side[c] = y->corner[last][c] - y->corner[next][c];
-        hat[l] = 0;
-        for (int c = 0; c < 3; ++c)
-            slope[l][c] = (y->normal[(c + 1) % 3] * side[(c + 2) % 3] -
-                           y->normal[(c + 2) % 3] * side[(c + 1) % 3]) /
-                          y->jacobian;
-        for (int c = 0; c < 3; ++c) hat[l] += from[next][c] * slope[l][c];
+        ps_subtract3(y->corner[last], y->corner[next], side);
+        ps_cross3(y->normal, side, slope[l]);
+        for (int c = 0; c < 3; ++c) slope[l][c] /= y->jacobian;
+        hat[l] = ps_dot3(from[next], slope[l]);
         out[l] = 0;
     }
     for (int edge = 0; edge < 3; ++edge) polar_edge(p, from[edge], h, edge, hat, slope, out);

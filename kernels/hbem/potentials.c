@@ -6,14 +6,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/hbem/closed.h"
 
 PS_ISA_SELECT(struct ps_hbem_potential_functions, ps_hbem_potentials_isa)
-
-const struct ps_hbem_potential_functions *ps_hbem_potential_functions_here(void)
-{
-    return ps_hbem_potentials_isa_select();
-}
 
 /* Sources at a time: within a core's second cache for a few densities. */
 enum { TILE = 256 };
@@ -149,7 +145,7 @@ static void run_job(const ps_hbem_potential_task *task, const source_buffer *fro
     int mode = ps_hbem_potential_parts(task->kind, task->wavenumber) - 1;
     if (mode == 1 && task->absorption > 0) mode = 2;
     memset(sums, 0, (size_t)(PS_POTENTIAL_LANES * numbers(task)) * sizeof *sums);
-    ps_hbem_potential_functions_here()->add[task->kind][mode](&job);
+    ps_hbem_potentials_isa_select()->add[task->kind][mode](&job);
 }
 
 void ps_hbem_potentials(const ps_hbem_potential_task *task, int threads, void *workspace)
@@ -262,10 +258,8 @@ static void add_remainder(const near_sum *s, const ps_hbem_triangle *t, double h
                 double hat[3] = {0, (b / 2 + u) / cuts, (a + v) / cuts}, y[3], value[2];
                 hat[0] = 1 - hat[1] - hat[2];
                 place_of(t, hat, y);
-                double r = sqrt((x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]) +
-                                (x[2] - y[2]) * (x[2] - y[2]));
                 double scale = rule->weight[q] * t->jacobian / (cuts * cuts);
-                remainder_at(s->task, r, value);
+                remainder_at(s->task, ps_distance3(x, y), value);
                 for (int l = 0; l < 6; ++l)
                     weights[l / 2][l % 2] +=
                         scale * (twofold ? height : 1) * hat[l / 2] * value[l % 2];
@@ -330,8 +324,9 @@ static void flush(near_sum *s)
 
 static double squared_distance(const double x[3], const double y[3])
 {
-    double a = x[0] - y[0], b = x[1] - y[1], c = x[2] - y[2];
-    return a * a + b * b + c * c;
+    double d[3];
+    ps_subtract3(x, y, d);
+    return ps_dot3(d, d);
 }
 
 static bool is_near(const near_sum *s, const ps_hbem_triangle *t)

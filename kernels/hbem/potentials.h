@@ -93,7 +93,4 @@ struct ps_hbem_potential_functions {
     ps_hbem_potential_function add[PS_HBEM_POTENTIALS][3];
 };
 
-/* The table of this machine. */
-const struct ps_hbem_potential_functions *ps_hbem_potential_functions_here(void);
-
 #endif

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "runtime/sizes.h"
+
 /* P_n and P'_n at x. */
 static void legendre(int n, double x, double *value, double *slope)
 {
@@ -197,10 +199,7 @@ void ps_hbem_joint_rule(ps_hbem_contact contact, int n, ps_hbem_joint_point *poi
 
 /* ---- cells ---- */
 
-static int padded(int count)
-{
-    return (count + PS_HBEM_CELL_PAD - 1) / PS_HBEM_CELL_PAD * PS_HBEM_CELL_PAD;
-}
+static int padded(int count) { return (int)ps_round_up(count, PS_HBEM_CELL_PAD); }
 
 /* Padding repeats the last point, over all of the arrays: vectors of devices are wider. */
 static void put_smooth(int n, ps_hbem_smooth_rule *out)

@@ -1,6 +1,7 @@
 #include "kernels/hbem/setup.h"
 
 #include "kernels/hbem/strata.h"
+#include "runtime/sizes.h"
 
 ps_hbem_outline ps_hbem_outline_of(const ps_clusters *clusters)
 {
@@ -13,8 +14,6 @@ ps_hbem_outline ps_hbem_outline_of(const ps_clusters *clusters)
                              .body = clusters->body,
                              .turned = clusters->turned};
 }
-
-static int64_t padded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /* Sizes of what the functions are on. */
 static ps_hbem_surface body_of(const ps_hbem_outline *o)
@@ -35,54 +34,50 @@ static int64_t scratch_dofs(const ps_hbem_outline *outline)
     return a > b ? a : b;
 }
 
-static int64_t space_bytes(const ps_hbem_outline *outline, int side)
+/* Where things are in the memory of a setup; their bytes. */
+static int64_t lay_out(const ps_hbem_outline *outline, void *memory, ps_hbem_setup *s)
 {
-    int64_t items = 3 * outline->triangle_count;
-    return padded(8 * (dofs_of(outline, side) + 1)) + padded(8 * items) + padded(4 * items);
+    int64_t used = 0, items = 3 * outline->triangle_count;
+    s->surface.triangles = ps_host_part(
+        memory, &used, outline->triangle_count * (int64_t)sizeof *s->surface.triangles);
+    s->plane = ps_host_part(memory, &used, 4 * outline->triangle_count);
+    s->stratum = ps_host_part(memory, &used, 4 * dofs_of(outline, 0));
+    for (int side = 0; side < (outline->same ? 1 : 2); ++side) {
+        s->space[side].start = ps_host_part(memory, &used, 8 * (dofs_of(outline, side) + 1));
+        s->space[side].item = ps_host_part(memory, &used, 8 * items);
+        s->space[side].dof_of = ps_host_part(memory, &used, 4 * items);
+    }
+    s->scratch = ps_host_part(memory, &used, 4 * scratch_dofs(outline));
+    s->tables = memory ? (char *)memory + used : NULL;
+    return used +
+           ps_hbem_strata_bytes(outline->triangle_count, dofs_of(outline, 0), dofs_of(outline, 1));
 }
 
 int64_t ps_hbem_setup_bytes(const ps_hbem_outline *outline)
 {
-    return padded(outline->triangle_count * (int64_t)sizeof(ps_hbem_triangle)) +
-           space_bytes(outline, 0) + (outline->same ? 0 : space_bytes(outline, 1)) +
-           padded(4 * scratch_dofs(outline)) + padded(4 * outline->triangle_count) +
-           padded(4 * dofs_of(outline, 0)) +
-           ps_hbem_strata_bytes(outline->triangle_count, dofs_of(outline, 0), dofs_of(outline, 1));
-}
-
-static void *take(char **at, int64_t bytes)
-{
-    void *piece = *at;
-    *at += padded(bytes);
-    return piece;
+    ps_hbem_setup setup;
+    return lay_out(outline, NULL, &setup);
 }
 
 ps_status ps_hbem_setup_init(ps_hbem_setup *setup, const ps_hbem_outline *outline, void *memory)
 {
-    char *at = memory;
-    int64_t items = 3 * outline->triangle_count;
+    lay_out(outline, memory, setup);
     setup->same = outline->same;
-    ps_hbem_triangle *triangles =
-        take(&at, outline->triangle_count * (int64_t)sizeof(ps_hbem_triangle));
     PS_TRY(ps_hbem_surface_init(&setup->surface, outline->vertices, outline->vertex_count,
-                                outline->triangles, outline->triangle_count, triangles));
-    setup->plane = take(&at, 4 * outline->triangle_count);
-    setup->stratum = take(&at, 4 * dofs_of(outline, 0));
+                                outline->triangles, outline->triangle_count,
+                                setup->surface.triangles));
     for (int side = 0; side < (outline->same ? 1 : 2); ++side) {
-        ps_hbem_space *space = &setup->space[side];
-        ps_hbem_half half = {outline->body, outline->triangle_count / 2, side == 1, outline->turned};
-        int64_t *start = take(&at, 8 * (dofs_of(outline, side) + 1));
-        int64_t *item = take(&at, 8 * items);
-        int32_t *dof_of = take(&at, 4 * items);
+        ps_hbem_space *s = &setup->space[side];
+        ps_hbem_half half = {outline->body, outline->triangle_count / 2, side == 1,
+                             outline->turned};
         if (outline->body > 0)
-            ps_hbem_space_init_half(space, outline->space[side], &setup->surface, &half, start, item,
-                                    dof_of);
+            ps_hbem_space_init_half(s, outline->space[side], &setup->surface, &half, s->start,
+                                    s->item, s->dof_of);
         else
-            ps_hbem_space_init(space, outline->space[side], &setup->surface, start, item, dof_of);
+            ps_hbem_space_init(s, outline->space[side], &setup->surface, s->start, s->item,
+                               s->dof_of);
     }
     if (outline->same) setup->space[1] = setup->space[0];
-    setup->scratch = take(&at, 4 * scratch_dofs(outline));
-    setup->tables = at;
     return PS_OK;
 }
 

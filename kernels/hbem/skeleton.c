@@ -16,14 +16,10 @@ int64_t ps_skeleton_bytes(const ps_hbem_operator *op, ps_hbem_range rows, ps_hbe
     return ps_aca_bytes(m, n, ps_hbem_parts(op), limit) + 5 * m + 128;
 }
 
-static void point_row(const void *context, int64_t t, double *values)
+static void point_line(const void *context, bool column, int64_t t, double *values)
 {
-    ps_hbem_far_point_row(context, t, values);
-}
-
-static void point_column(const void *context, int64_t t, double *values)
-{
-    ps_hbem_far_point_column(context, t, values);
+    column ? ps_hbem_far_point_column(context, t, values)
+           : ps_hbem_far_point_row(context, t, values);
 }
 
 /* Keeps, of vectors [count][length], what comes after the first `points` numbers. */
@@ -55,8 +51,7 @@ ps_status ps_skeleton(const ps_hbem_far *far, const ps_aca_options *options, dou
                               column->triangle_count + column->range.end - column->range.begin,
                           .parts = ps_hbem_parts(far->op),
                           .context = far,
-                          .row = point_row,
-                          .column = point_column,
+                          .line = point_line,
                           .group = group,
                           .stratum = stratum,
                           .scale = scale,

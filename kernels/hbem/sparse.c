@@ -1,5 +1,6 @@
 #include "kernels/hbem/sparse.h"
 
+#include "kernels/common/vec3.h"
 #include "runtime/search.h"
 
 int64_t ps_hbem_sparse_bound(const ps_hbem_space *space)
@@ -69,8 +70,7 @@ static void add_item(const ps_hbem_space *space, int64_t i, int64_t item, ps_pen
         int64_t e = find(matrix, i, space->dof_of[item / 3 * 3 + l]);
         ps_hbem_curl(t, l, other);
         matrix->mass[e] += t->jacobian / (l == item % 3 ? 12 : 24);
-        matrix->stiffness[e] +=
-            (own[0] * other[0] + own[1] * other[1] + own[2] * other[2]) / (2 * t->jacobian);
+        matrix->stiffness[e] += ps_dot3(own, other) / (2 * t->jacobian);
     }
 }
 

@@ -74,7 +74,8 @@ static void record(const bench *b, const char *quantity, double value, const cha
 static double near_pairs(const bench *b)
 {
     const ps_hbem_device_side *s = &b->d.op.test;
-    int32_t *cluster = malloc((size_t)s->dofs * 4), *slot = malloc((size_t)(s->clusters + 1) * 4);
+    PS_SCOPED_MEMORY int32_t *cluster = malloc((size_t)s->dofs * 4),
+                             *slot = malloc((size_t)(s->clusters + 1) * 4);
     hbem_case_ok(ps_copy_to_host(b->d.stream, cluster, s->cluster_of, 4 * s->dofs));
     hbem_case_ok(ps_copy_to_host(b->d.stream, slot, s->slot_begin, 4 * (s->clusters + 1)));
     hbem_case_ok(ps_stream_wait(b->d.stream));
@@ -83,8 +84,6 @@ static double near_pairs(const bench *b)
         int32_t r = cluster[b->d.batch.at[l].row_begin], c = cluster[b->d.batch.at[l].column_begin];
         sum += (double)(slot[r + 1] - slot[r]) * (slot[c + 1] - slot[c]);
     }
-    free(cluster);
-    free(slot);
     return sum - (double)b->d.close_first[b->d.near_count];
 }
 
@@ -136,23 +135,21 @@ static double sampled_error(bench *b)
         int64_t size = (int64_t)(at->row_end - at->row_begin) + (at->column_end - at->column_begin);
         most = size > most ? size : most;
     }
-    float *values = malloc((size_t)most * PS_HBEM_DEVICE_RANK_MAX * 16);
-    double *rows = calloc((size_t)(b->of->samples * parts * n), sizeof *rows);
+    PS_SCOPED_MEMORY float *values = malloc((size_t)most * PS_HBEM_DEVICE_RANK_MAX * 16);
+    PS_SCOPED_MEMORY double *rows = calloc((size_t)(b->of->samples * parts * n), sizeof *rows);
     for (int s = 0; s < b->of->samples; ++s)
         device_row(b, (n - 1) * s / b->of->samples, values, rows + s * parts * n);
 #pragma omp parallel for schedule(dynamic, 1) reduction(+ : error, norm)
     for (int s = 0; s < b->of->samples; ++s) {
         int64_t i = (n - 1) * s / b->of->samples;
-        double *exact = hbem_block(&b->op, (ps_hbem_range){i, i + 1}, (ps_hbem_range){0, n});
+        PS_SCOPED_MEMORY double *exact =
+            hbem_block(&b->op, (ps_hbem_range){i, i + 1}, (ps_hbem_range){0, n});
         for (int64_t e = 0; e < parts * n; ++e) {
             double difference = rows[s * parts * n + e] - exact[e];
             error += difference * difference;
             norm += exact[e] * exact[e];
         }
-        free(exact);
     }
-    free(rows);
-    free(values);
     return sqrt(error / norm);
 }
 
@@ -174,9 +171,8 @@ static void prepare(bench *b)
     b->op = hbem_case_operator(&b->body, of->kernel, of->k);
     b->op.far_precision = of->precision;
     ps_block_tree blocks = {&b->tree, &b->tree, 2, of->symmetric};
-    int64_t count = ps_block_tree_leaves(&blocks, NULL);
-    b->leaves = malloc((size_t)count * sizeof *b->leaves);
-    ps_block_tree_leaves(&blocks, b->leaves);
+    int64_t count;
+    b->leaves = hbem_leaves(&blocks, &count);
     b->d.leaf_count = count;
     fprintf(stderr, "%s: N %lld, %lld leaves; mesh %.2f s, tree %.2f s, leaves %.2f s\n", of->name,
             (long long)b->body.space.dofs, (long long)count, meshed - start, built - meshed,
@@ -258,10 +254,7 @@ int main(int argc, char **argv)
 {
     ps_device *device;
     const char *name = getenv("CHECK_DEVICE") ? getenv("CHECK_DEVICE") : "cuda:0";
-    if (ps_device_open(name, 0, &device) != PS_OK) {
-        fprintf(stderr, "bench_hbem: %s\n", ps_message());
-        return 1;
-    }
+    hbem_case_ok(ps_device_open(name, 0, &device));
     for (int c = 0; c < CASES; ++c) {
         bool wanted = argc < 2;
         for (int a = 1; a < argc; ++a) wanted |= strcmp(argv[a], cases[c].name) == 0;

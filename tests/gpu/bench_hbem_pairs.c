@@ -23,13 +23,11 @@ static void record(const char *what, double seconds, double floor, const char *s
 static double by_cores(const ps_hbem_operator *op, const ps_block_tree *blocks, int threads,
                        const ps_hbem_row_source *rows)
 {
-    hbem_hmatrix h;
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
     hbem_hmatrix_set(&h, op, blocks, 1e-4);
     h.assembly.rows = rows;
     hbem_hmatrix_run(&h, threads);
-    double seconds = h.seconds;
-    hbem_hmatrix_free(&h);
-    return seconds;
+    return h.seconds;
 }
 
 /* The second run: the first one warms up. */
@@ -38,9 +36,8 @@ static double by_device(ps_device *device, const ps_hbem_operator *op, ps_cluste
 {
     double seconds = 0;
     ps_hbem_device_far_options options = {1e-4, 8, PS_HBEM_DEVICE_RANK_MAX, true, false, 0};
-    int64_t count = ps_block_tree_leaves(blocks, NULL);
-    ps_hmatrix_leaf *leaves = calloc((size_t)count, sizeof *leaves);
-    ps_block_tree_leaves(blocks, leaves);
+    int64_t count;
+    PS_SCOPED_MEMORY ps_hmatrix_leaf *leaves = hbem_leaves(blocks, &count);
     for (int run = 0; run < 2; ++run) {
         hbem_device d;
         hbem_device_open(&d, device, op, tree);
@@ -51,7 +48,6 @@ static double by_device(ps_device *device, const ps_hbem_operator *op, ps_cluste
         if (d.report.over_rank + d.report.over_arena > 0) abort();
         hbem_device_close(&d);
     }
-    free(leaves);
     return seconds;
 }
 
@@ -59,14 +55,11 @@ int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 14, threads = omp_get_max_threads();
     ps_device *device;
-    hbem_case body;
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_case_release) hbem_case body = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     hbem_pair_device p = {.threads = threads};
     char size[160];
-    if (ps_device_open("cuda:0", 0, &device) != PS_OK) {
-        fprintf(stderr, "bench_hbem_pairs: %s\n", ps_message());
-        return 1;
-    }
+    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
     hbem_hull_make(&body, n, 31);
     hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
     hbem_tree_make(&tree, &body.space, 40);
@@ -83,8 +76,6 @@ int main(int argc, char **argv)
     double floor = (double)hbem_pair_close(&p) * 72 / 55e9;
     record("K by pairs on the device", seconds, floor, size, info.name);
     record("K by the cores", by_cores(&op, &blocks, threads, NULL), 0, size, info.name);
-    hbem_tree_free(&tree);
-    hbem_case_release(&body);
     ps_device_close(&device);
     return 0;
 }

@@ -57,7 +57,7 @@ static void bench(ps_hbem_potential_task *task, ps_precision precision, ps_devic
 
 int main(void)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     ps_hbem_rule rule;
     ps_device *device = NULL;
     ps_stream *stream = NULL;
@@ -66,7 +66,8 @@ int main(void)
     hbem_case_sphere(&c, 170);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
     ps_hbem_rule_six(&rule);
-    double *targets = calloc(3 * TARGETS, 8), *densities = calloc((size_t)(16 * c.space.dofs), 8);
+    PS_SCOPED_MEMORY double *targets = calloc(3 * TARGETS, 8),
+                            *densities = calloc((size_t)(16 * c.space.dofs), 8);
     for (int64_t i = 0; i < 16 * c.space.dofs; ++i) densities[i] = sin(.1 * (double)i);
     for (int kind = PS_POTENTIAL_DOUBLE; kind <= PS_POTENTIAL_FAR_DOUBLE; kind += 2) {
         for (int i = 0; i < TARGETS; ++i) {
@@ -88,9 +89,6 @@ int main(void)
                 bench(&task, (ps_precision)precision, device, stream);
             }
     }
-    free(targets);
-    free(densities);
-    hbem_case_release(&c);
     ps_stream_close(&stream);
     ps_device_close(&device);
     return 0;

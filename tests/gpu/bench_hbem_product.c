@@ -36,8 +36,8 @@ static const bench_case cases[] = {
 /* Leaves with ranks: more where clusters are wider. */
 static void make_leaves(random_hmatrix *h, const bench_case *of)
 {
-    hbem_case body;
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_case_release) hbem_case body = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     if (of->half > 0)
         hbem_hull_make(&body, of->n, of->half);
     else
@@ -45,9 +45,8 @@ static void make_leaves(random_hmatrix *h, const bench_case *of)
     hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
     hbem_tree_make(&tree, &body.space, of->leaf);
     ps_block_tree blocks = {&tree, &tree, 2, of->symmetric};
-    int64_t count = ps_block_tree_leaves(&blocks, NULL);
-    h->leaves = malloc((size_t)count * sizeof *h->leaves);
-    ps_block_tree_leaves(&blocks, h->leaves);
+    int64_t count;
+    h->leaves = hbem_leaves(&blocks, &count);
     h->matrix = (ps_hmatrix){.rows = body.space.dofs,
                              .columns = body.space.dofs,
                              .leaf_count = count,
@@ -64,8 +63,6 @@ static void make_leaves(random_hmatrix *h, const bench_case *of)
                 rank = (int64_t)(8 + of->k * sqrt((double)least / density) / 2);
         h->matrix.blocks[l].rank = at->far && rank * (m + n) < m * n ? rank : PS_RANK_DENSE;
     }
-    hbem_tree_free(&tree);
-    hbem_case_release(&body);
 }
 
 /* Random numbers everywhere on the device. */
@@ -73,7 +70,7 @@ static void fill_images(product_place *p, int64_t bytes)
 {
     enum { PIECE = 64 << 20 };
     uint64_t seed = 9;
-    double *numbers = malloc(PIECE);
+    PS_SCOPED_MEMORY double *numbers = malloc(PIECE);
     float *halves = (float *)numbers;
     bool single = p->d.tables.matrix->precision == PS_SINGLE;
     for (int64_t i = 0; i < PIECE / (single ? 4 : 8); ++i) {
@@ -84,7 +81,6 @@ static void fill_images(product_place *p, int64_t bytes)
         hbem_case_ok(ps_copy_to_device(p->stream, (char *)p->images + at, numbers,
                                        bytes - at < PIECE ? bytes - at : PIECE));
     hbem_case_ok(ps_stream_wait(p->stream));
-    free(numbers);
 }
 
 static void product(product_place *p, int64_t run)
@@ -116,16 +112,17 @@ static double time_products(product_place *p, int64_t run)
 static void bench(const bench_case *of, ps_stream *stream)
 {
     static const int64_t sides[] = {1, 2, 4, 8, 16};
+    PS_SCOPED(random_hmatrix_free)
     random_hmatrix h = {.chunks = CHUNKS, .chunk_first = calloc(CHUNKS + 1, 8)};
-    random_tables r = {0};
-    product_place p;
+    PS_SCOPED(random_tables_free) random_tables r = {0};
+    PS_SCOPED(product_place_close) product_place p = {0};
     make_leaves(&h, of);
     for (int64_t c = 0; c <= CHUNKS; ++c) h.chunk_first[c] = h.matrix.leaf_count * c / CHUNKS;
     random_tables_fill(&r, &h);
     product_place_open(&p, &r.tables, r.memory, NULL, 16, stream);
     fill_images(&p, r.bytes);
     p.d.sides = 16;
-    double *x = malloc((size_t)(16 * h.matrix.parts * h.matrix.columns) * 8);
+    PS_SCOPED_MEMORY double *x = malloc((size_t)(16 * h.matrix.parts * h.matrix.columns) * 8);
     for (int64_t i = 0; i < 16 * h.matrix.parts * h.matrix.columns; ++i) x[i] = sin((double)i);
     hbem_case_ok(ps_copy_to_device(stream, p.d.x, x, 16 * h.matrix.parts * h.matrix.columns * 8));
     hbem_case_ok(ps_product_device_locate(&p.d, 0, CHUNKS, p.images, stream));
@@ -148,10 +145,6 @@ static void bench(const bench_case *of, ps_stream *stream)
                      text("N = %lld, %.3g GB, made-up ranks%s", (long long)h.matrix.rows,
                           stored / 1e9, of->symmetric ? ", upper half" : ""));
     }
-    free(x);
-    product_place_close(&p);
-    random_tables_free(&r);
-    random_hmatrix_free(&h);
 }
 
 int main(int argc, char **argv)

@@ -182,19 +182,18 @@ static void run_device(check *k, ps_device *device, bool clusters, ps_hmatrix *i
 
 static void check_clusters(check *k, ps_device *device)
 {
-    ps_hmatrix again = k->gpu.matrix;
+    PS_SCOPED(ps_hmatrix_release) ps_hmatrix again = k->gpu.matrix;
     hbem_case_ok(ps_hmatrix_init(&again));
     run_device(k, device, true, &again);
     tell(k, "error of the whole, by clusters of blocks", hbem_hmatrix_error(&again, k->exact),
          2 * k->of->tolerance);
-    ps_hmatrix_release(&again);
 }
 
 /* Ranks, errors of the whole, a second run. */
 static void check_far(check *k, ps_device *device)
 {
     const device_case *of = k->of;
-    ps_hmatrix again = k->gpu.matrix;
+    PS_SCOPED(ps_hmatrix_release) ps_hmatrix again = k->gpu.matrix;
     k->exact = hbem_dense(&k->op);
     if (!of->skeleton) tell(k, "far leaves of other rank", leaves_of_other_rank(k), .01);
     tell(k, "ranks", ranks(&k->gpu) / ranks(&k->cpu), of->skeleton ? 1.15 : 1.01);
@@ -205,7 +204,6 @@ static void check_far(check *k, ps_device *device)
     hbem_case_ok(ps_hmatrix_init(&again));
     run_device(k, device, false, &again);
     tell(k, "leaves of other bits", leaves_of_other_bits(k, &again), 0);
-    ps_hmatrix_release(&again);
     if (!k->no_clusters) check_clusters(k, device);
     free(k->exact);
 }

@@ -22,17 +22,6 @@ static void tell(const char *what, const ps_hbem_operator *op, double value, dou
     fflush(stdout);
 }
 
-static double difference(const double *a, const double *b, int64_t count)
-{
-    double most = 0, largest = 0;
-    for (int64_t e = 0; e < count; ++e) {
-        double off = fabs(a[e] - b[e]);
-        most = off <= most ? most : off;
-        largest = worse_of(largest, fabs(b[e]));
-    }
-    return most / largest;
-}
-
 /* A few rows and columns of a far leaf. */
 static void check_lines(ps_hbem_pair_rows *rows, const ps_hbem_operator *op,
                         const ps_hmatrix_leaf *leaf)
@@ -47,21 +36,21 @@ static void check_lines(ps_hbem_pair_rows *rows, const ps_hbem_operator *op,
         int64_t length = column ? r.end - r.begin : c.end - c.begin;
         int64_t count = ps_hbem_parts(op) * length;
         int64_t index = (column ? c.end - c.begin : r.end - r.begin) * (n / 2) / 3;
-        double *got = malloc((size_t)count * 16), *expected = got + count;
+        PS_SCOPED_MEMORY double *got = malloc((size_t)count * 16);
+        double *expected = got + count;
         if (column)
             ps_hbem_far_column(&far, index, expected);
         else
             ps_hbem_far_row(&far, index, expected);
         hbem_case_ok(ps_hbem_pair_rows_get(rows, &far, column, index, got));
-        tell(column ? "column" : "row", op, difference(got, expected, count), limit);
-        free(got);
+        tell(column ? "column" : "row", op, relative_most(got, expected, count), limit);
     }
     free(w.base);
 }
 
 static void check_matrix(ps_device *device, const ps_hbem_operator *op, const ps_block_tree *blocks)
 {
-    hbem_hmatrix own, cpu;
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix own = {0}, cpu = {0};
     hbem_pair_device all = {.threads = 2}, *p = &all;
     hbem_pair_open(p, device, op, 200, 150);
     hbem_hmatrix_set(&own, op, blocks, 1e-4);
@@ -73,11 +62,8 @@ static void check_matrix(ps_device *device, const ps_hbem_operator *op, const ps
     for (int64_t l = 0; l < own.matrix.leaf_count; ++l)
         other += own.matrix.blocks[l].rank != cpu.matrix.blocks[l].rank;
     tell("blocks of other rank", op, other / (double)own.matrix.leaf_count, .01);
-    double *exact = hbem_dense(op);
+    PS_SCOPED_MEMORY double *exact = hbem_dense(op);
     tell("error of the whole", op, hbem_hmatrix_error(&own.matrix, exact), 2e-4);
-    free(exact);
-    hbem_hmatrix_free(&own);
-    hbem_hmatrix_free(&cpu);
     tell("no pair on the device", op, hbem_pair_close(p) == 0, 0);
 }
 
@@ -85,28 +71,24 @@ static void check_matrix(ps_device *device, const ps_hbem_operator *op, const ps
 static void check_case(ps_device *device, ps_hbem_space_kind kind, ps_hbem_kernel kernel, double k,
                        double absorption, ps_precision precision)
 {
-    hbem_case body;
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_case_release) hbem_case body = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix leaves = {0};
     hbem_pair_device p = {.threads = 1};
     bool whole = kind == PS_SPACE_P1 && k > 0 && precision == PS_SINGLE;
-    hbem_case_sphere(&body, whole ? 9 : 13);
-    hbem_case_finish(&body, kind, 1e-4);
+    hbem_sphere(&body, whole ? 9 : 13, kind, 1e-4);
     hbem_tree_make(&tree, &body.space, whole ? 10 : 16);
     ps_hbem_operator op = hbem_case_operator(&body, kernel, k);
     op.absorption = absorption;
     op.far_precision = precision;
     ps_block_tree blocks = {&tree, &tree, 2, false};
     hbem_pair_open(&p, device, &op, 1, 37);
-    hbem_hmatrix leaves;
     hbem_hmatrix_set(&leaves, &op, &blocks, 1e-4);
     int checked = 0;
     for (int64_t l = 0; l < leaves.matrix.leaf_count && checked < 3; ++l)
         if (leaves.leaves[l].far && ++checked) check_lines(&p.rows[0], &op, &leaves.leaves[l]);
-    hbem_hmatrix_free(&leaves);
     if (whole) check_matrix(device, &op, &blocks);
     tell("no pair on the device", &op, hbem_pair_close(&p) == 0, 0);
-    hbem_tree_free(&tree);
-    hbem_case_release(&body);
 }
 
 int main(void)

@@ -38,31 +38,27 @@ static void multiply(product_place *p, const random_tables *r, int64_t run, int6
 static void judge(const random_shape *s, const char *what, int64_t sides, const double *got,
                   const double *expected, double bound)
 {
-    double off = 0, largest = 0;
-    for (int64_t i = 0; i < sides * s->parts * s->rows; ++i) {
-        off = worse_of(off, isfinite(got[i]) ? fabs(got[i] - expected[i]) : INFINITY);
-        largest = worse_of(largest, fabs(expected[i]));
-    }
-    bool good = off <= bound * largest;
+    double off = relative_most(got, expected, sides * s->parts * s->rows);
+    bool good = off <= bound;
     verdict_count(good);
     if (!good || bound > 0)
         printf("%s %s: %lld x %lld, %d parts, %s%s, %lld sides: %.2e\n", good ? "ok" : "FAILED",
                what, (long long)s->rows, (long long)s->columns, s->parts,
                s->precision == PS_SINGLE ? "fp32" : "fp64", s->symmetric ? ", half" : "",
-               (long long)sides, largest > 0 ? off / largest : off);
+               (long long)sides, off);
 }
 
 static void check(const random_shape *s, ps_stream *stream)
 {
     static const int64_t sides[] = {1, 3, 8, SIDES_MOST};
-    random_hmatrix h;
-    random_tables r;
-    product_place p;
+    PS_SCOPED(random_hmatrix_free) random_hmatrix h = {0};
+    PS_SCOPED(random_tables_free) random_tables r = {0};
+    PS_SCOPED(product_place_close) product_place p = {0};
     random_hmatrix_make(&h, s);
     random_tables_make(&r, &h);
     product_place_open(&p, &r.tables, r.memory, r.images, SIDES_MOST, stream);
     int64_t columns = s->parts * s->columns, rows = s->parts * s->rows, all = SIDES_MOST * rows;
-    double *x = calloc((size_t)(SIDES_MOST * columns + 3 * all), 8);
+    PS_SCOPED_MEMORY double *x = calloc((size_t)(SIDES_MOST * columns + 3 * all), 8);
     double *expected = x + SIDES_MOST * columns, *first = expected + all, *y = first + all;
     for (int64_t i = 0; i < SIDES_MOST * columns; ++i) x[i] = 2 * check_random(&h.seed) - 1;
     hbem_hmatrix_apply(&h.matrix, SIDES_MOST, x, expected);
@@ -74,10 +70,6 @@ static void check(const random_shape *s, ps_stream *stream)
             multiply(&p, &r, run, sides[i], x, y);
             judge(s, "the same bits", sides[i], y, first, 0);
         }
-    free(x);
-    product_place_close(&p);
-    random_tables_free(&r);
-    random_hmatrix_free(&h);
 }
 
 int main(int argc, char **argv)

@@ -38,28 +38,19 @@ static void make_systems(const ps_pencil *s, double k, const double *b, double *
     }
 }
 
-static double difference(const double *a, const double *b, int64_t numbers)
-{
-    double off = 0, largest = 0;
-    for (int64_t i = 0; i < numbers; ++i) {
-        off = worse_of(off, isfinite(a[i]) ? fabs(a[i] - b[i]) : INFINITY);
-        largest = worse_of(largest, fabs(b[i]));
-    }
-    return off / largest;
-}
-
 static void check(int n, ps_stream *stream)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     ps_shifted_device d;
     void *memory;
     uint64_t seed = 5;
     hbem_case_sphere(&c, n);
     hbem_space_make(&c.space, PS_SPACE_P1, &c.surface);
-    ps_pencil s = hbem_sparse_make(&c.space);
+    PS_SCOPED(hbem_sparse_free) ps_pencil s = hbem_sparse_make(&c.space);
     int64_t size = 2 * s.dofs;
-    double *b = calloc((size_t)((3 + 3 * MOST) * size), 8), *x = b + 3 * size;
-    double *expected = x + MOST * size, *again = expected + MOST * size;
+    PS_SCOPED_MEMORY double *b = calloc((size_t)((3 + 3 * MOST) * size), 8),
+                            *diagonal = calloc((size_t)size, 8);
+    double *x = b + 3 * size, *expected = x + MOST * size, *again = expected + MOST * size;
     for (int64_t i = 0; i < 3 * size; ++i) b[i] = 2 * check_random(&seed) - 1;
     ps_shifted_system systems[MOST];
     ps_shifted_iterative method = hbem_iterative(&s, 1e-10);
@@ -67,13 +58,12 @@ static void check(int n, ps_stream *stream)
     make_systems(&s, 6, b, expected, systems);
     hbem_case_ok(ps_shifted_iterate(&method, MOST, systems));
     hbem_case_ok(ps_device_alloc(ps_stream_device(stream), ps_shifted_device_bytes(&s), &memory));
-    double *diagonal = calloc((size_t)size, 8);
     hbem_case_ok(ps_shifted_device_upload(&s, diagonal, memory, stream, &d));
     d.tolerance = 1e-10;
     d.limit = 20000;
     make_systems(&s, 6, b, x, systems);
     hbem_case_ok(ps_shifted_device_solve(&d, MOST, systems));
-    double off = difference(x, expected, MOST * size);
+    double off = relative_most(x, expected, MOST * size);
     count(off <= 1e-7, "against the processor", s.dofs, MOST, off);
     make_systems(&s, 6, b, again, systems);
     for (int i = 0; i < MOST; ++i) hbem_case_ok(ps_shifted_device_solve(&d, 1, systems + i));
@@ -93,11 +83,7 @@ static void check(int n, ps_stream *stream)
                1e6 * (ps_clock() - begin) / (double)d.iterations);
     }
     ps_device_free(ps_stream_device(stream), memory);
-    free(diagonal);
-    free(b);
     free(method.workspace);
-    hbem_sparse_free(&s);
-    hbem_case_release(&c);
 }
 
 int main(int argc, char **argv)

@@ -63,8 +63,8 @@ static double missed_by_device(check *k, bool strata, bool clusters, double *wor
     hbem_hmatrix h;
     ps_hbem_device_far_options options = {1e-4, 8, 100, true, k->of->skeleton, 0};
     hbem_flat_hmatrix(&k->parts, &k->op, strata, k->of->skeleton, &h);
-    hbem_device_open_strata(&d, verdict.device, &k->op, &k->parts.tree,
-                            strata ? k->parts.stratum : NULL);
+    hbem_device_open_sides(&d, verdict.device, &k->op, &k->parts.tree, NULL,
+                           strata ? k->parts.stratum : NULL);
     d.one_size = clusters;
     hbem_device_leaves(&d, k->parts.leaves, k->parts.copies, 100, 0);
     hbem_device_run_far(&d, &options, 256 << 20);

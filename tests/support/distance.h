@@ -27,4 +27,13 @@ static inline double largest_of(const double *numbers, int64_t count)
     return largest;
 }
 
+/* The largest |got - want| of the largest |want|, or alone where all of `want` is 0; NaN where
+ * there is one. */
+static inline double relative_most(const double *got, const double *want, int64_t count)
+{
+    double most = 0, largest = largest_of(want, count);
+    for (int64_t i = 0; i < count; ++i) most = worse_of(most, fabs(got[i] - want[i]));
+    return largest > 0 ? most / largest : most;
+}
+
 #endif

@@ -14,6 +14,7 @@
 
 #include "kernels/common/vec3.h"
 #include "kernels/hbem/entries.h"
+#include "runtime/scope.h"
 
 typedef struct hbem_case {
     int64_t vertex_count, triangle_count;

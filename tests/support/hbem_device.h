@@ -8,7 +8,6 @@
 #include "kernels/hbem/assembly.h"
 #include "kernels/hbem/device_assembly.h"
 #include "runtime/memory.h"
-#include "runtime/scope.h"
 #include "tests/support/hbem_case.h"
 
 enum { HBEM_DEVICE_PIECES = 32 };
@@ -82,26 +81,18 @@ static inline void hbem_device_open_sides(hbem_device *d, ps_device *device,
     d->op.triangles = hbem_device_put(
         d, surface->triangles, surface->triangle_count * (int64_t)sizeof *surface->triangles);
     int64_t bytes = ps_hbem_device_rules_bytes(op->quadrature);
-    void *host = malloc((size_t)bytes);
+    PS_SCOPED_MEMORY void *host = malloc((size_t)bytes);
     ps_hbem_device_rules_place(&d->op.rules, op->quadrature, host);
     ps_hbem_device_rules_fill(&d->op.rules, op->quadrature);
     ps_hbem_device_rules_place(&d->op.rules, op->quadrature, hbem_device_put(d, host, bytes));
     hbem_case_ok(ps_stream_wait(d->stream));
-    free(host);
     d->seconds[0] = ps_clock() - start;
-}
-
-static inline void hbem_device_open_strata(hbem_device *d, ps_device *device,
-                                           const ps_hbem_operator *op, const ps_cluster_tree *tree,
-                                           const int32_t *stratum)
-{
-    hbem_device_open_sides(d, device, op, tree, tree, stratum);
 }
 
 static inline void hbem_device_open(hbem_device *d, ps_device *device, const ps_hbem_operator *op,
                                     const ps_cluster_tree *tree)
 {
-    hbem_device_open_strata(d, device, op, tree, NULL);
+    hbem_device_open_sides(d, device, op, tree, tree, NULL);
 }
 
 static inline void hbem_device_close(hbem_device *d)

@@ -172,12 +172,7 @@ static inline void hbem_flat_mix(hbem_flat_parts *f, uint64_t seed)
     for (int64_t c = 0; c < f->copies; ++c) {
         int32_t *of = f->row_of + c * rows;
         for (int32_t i = 0; i < rows; ++i) of[i] = i;
-        for (int64_t i = rows - 1; i > 0; --i) {
-            int64_t j = (int64_t)(check_random(&seed) * (double)(i + 1));
-            int32_t keep = of[i];
-            of[i] = of[j];
-            of[j] = keep;
-        }
+        check_shuffle(&seed, rows, of);
     }
 }
 
@@ -227,25 +222,11 @@ static inline void hbem_flat_free(hbem_flat_parts *f)
 static inline void hbem_flat_hmatrix(const hbem_flat_parts *f, const ps_hbem_operator *op,
                                      bool strata, bool skeleton, hbem_hmatrix *h)
 {
-    memset(h, 0, sizeof *h);
-    h->leaves = f->leaves;
-    h->assembly = (ps_hbem_assembly){.op = op,
-                                     .leaves = f->leaves,
-                                     .leaf_count = f->copies,
-                                     .tolerance = 1e-4,
-                                     .check_rows = 8,
-                                     .max_rank = 100,
-                                     .recompress = true,
-                                     .skeleton = skeleton,
-                                     .plane = strata ? f->plane : NULL,
-                                     .stratum = strata ? f->stratum : NULL};
-    h->matrix = (ps_hmatrix){.rows = f->tree.dofs,
-                             .columns = f->tree.dofs,
-                             .leaf_count = f->copies,
-                             .parts = ps_hbem_parts(op),
-                             .precision = op->far_precision,
-                             .leaves = f->leaves};
-    hbem_case_ok(ps_hmatrix_init(&h->matrix));
+    hbem_hmatrix_over(h, op, f->leaves, f->copies, false, 1e-4);
+    h->assembly.max_rank = 100;
+    h->assembly.skeleton = skeleton;
+    h->assembly.plane = strata ? f->plane : NULL;
+    h->assembly.stratum = strata ? f->stratum : NULL;
 }
 
 /* |leaf - exact|_F / |exact|_F of a copy; exact[part][column][row]: of the first copy. */

@@ -78,17 +78,14 @@ typedef struct hbem_hmatrix {
     double seconds; /* of assembly, wall */
 } hbem_hmatrix;
 
-/* Assembly of the leaves of the block tree, with the settings of a test to change before
- * hbem_hmatrix_run. */
-static inline void hbem_hmatrix_set(hbem_hmatrix *h, const ps_hbem_operator *op,
-                                    const ps_block_tree *blocks, double tolerance)
+/* Assembly of these leaves, with the settings of a test to change before hbem_hmatrix_run. */
+static inline void hbem_hmatrix_over(hbem_hmatrix *h, const ps_hbem_operator *op,
+                                     ps_hmatrix_leaf *leaves, int64_t count, bool symmetric,
+                                     double tolerance)
 {
-    memset(h, 0, sizeof *h);
-    int64_t count = ps_block_tree_leaves(blocks, NULL);
-    h->leaves = calloc((size_t)count, sizeof *h->leaves);
-    ps_block_tree_leaves(blocks, h->leaves);
+    *h = (hbem_hmatrix){.leaves = leaves};
     h->assembly = (ps_hbem_assembly){.op = op,
-                                     .leaves = h->leaves,
+                                     .leaves = leaves,
                                      .leaf_count = count,
                                      .tolerance = tolerance,
                                      .check_rows = 8,
@@ -98,10 +95,27 @@ static inline void hbem_hmatrix_set(hbem_hmatrix *h, const ps_hbem_operator *op,
                              .columns = op->trial->dofs,
                              .leaf_count = count,
                              .parts = ps_hbem_parts(op),
-                             .symmetric = blocks->symmetric,
+                             .symmetric = symmetric,
                              .precision = op->far_precision,
-                             .leaves = h->leaves};
+                             .leaves = leaves};
     hbem_case_ok(ps_hmatrix_init(&h->matrix));
+}
+
+/* The leaves of a block tree; free() them. */
+static inline ps_hmatrix_leaf *hbem_leaves(const ps_block_tree *blocks, int64_t *count)
+{
+    *count = ps_block_tree_leaves(blocks, NULL);
+    ps_hmatrix_leaf *leaves = calloc((size_t)*count, sizeof *leaves);
+    ps_block_tree_leaves(blocks, leaves);
+    return leaves;
+}
+
+static inline void hbem_hmatrix_set(hbem_hmatrix *h, const ps_hbem_operator *op,
+                                    const ps_block_tree *blocks, double tolerance)
+{
+    int64_t count;
+    ps_hmatrix_leaf *leaves = hbem_leaves(blocks, &count);
+    hbem_hmatrix_over(h, op, leaves, count, blocks->symmetric, tolerance);
 }
 
 /* The same of an operator between the functions of a body. */

@@ -13,6 +13,16 @@ static inline double check_random(uint64_t *state)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
+static inline void check_shuffle(uint64_t *state, int64_t count, int32_t *items)
+{
+    for (int64_t i = count - 1; i > 0; --i) {
+        int64_t j = (int64_t)(check_random(state) * (double)(i + 1));
+        int32_t keep = items[i];
+        items[i] = items[j];
+        items[j] = keep;
+    }
+}
+
 /* The next of Knuth's linear congruence (MMIX), whose upper bits are the better ones. */
 static inline uint64_t congruence_next(uint64_t *state)
 {

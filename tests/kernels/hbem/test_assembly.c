@@ -103,19 +103,12 @@ typedef struct formula {
     const int32_t *stratum;
 } formula;
 
-static void formula_row(const void *context, int64_t i, double *values)
+static void formula_line(const void *context, bool column, int64_t at, double *values)
 {
     const formula *f = context;
-    for (int part = 0; part < f->parts; ++part)
-        for (int64_t j = 0; j < f->columns; ++j)
-            values[part * f->columns + j] = f->entry(i, j, part);
-}
-
-static void formula_column(const void *context, int64_t j, double *values)
-{
-    const formula *f = context;
-    for (int part = 0; part < f->parts; ++part)
-        for (int64_t i = 0; i < f->rows; ++i) values[part * f->rows + i] = f->entry(i, j, part);
+    int64_t length = column ? f->rows : f->columns;
+    for (int64_t e = 0; e < f->parts * length; ++e)
+        values[e] = f->entry(column ? e % length : at, column ? at : e % length, (int)(e / length));
 }
 
 typedef struct outcome {
@@ -154,8 +147,7 @@ static outcome approximate(const formula *f, double tolerance, int check_rows, b
                           .columns = f->columns,
                           .parts = f->parts,
                           .context = f,
-                          .row = formula_row,
-                          .column = formula_column,
+                          .line = formula_line,
                           .stratum = f->stratum};
     ps_aca_result result;
     ps_hbem_workspace workspace =
@@ -198,12 +190,7 @@ static struct {
 static void mix_rows(int hidden, uint64_t *seed)
 {
     for (int i = 0; i < MIXED; ++i) mixed.row[i] = i;
-    for (int i = MIXED - 1; i > 0; --i) {
-        int j = (int)(check_random(seed) * (i + 1));
-        int32_t keep = mixed.row[i];
-        mixed.row[i] = mixed.row[j];
-        mixed.row[j] = keep;
-    }
+    check_shuffle(seed, MIXED, mixed.row);
     for (int i = 0; i < MIXED; ++i)
         mixed.part[i] = mixed.row[i] < hidden ? 1 : mixed.row[i] < 40 ? 2 : 0;
 }
@@ -356,10 +343,7 @@ static double weak_difference(ps_hbem_operator op, const ps_hmatrix_leaf *leaf, 
         op.weak_far = weak;
         ps_hbem_workspace w = hbem_workspace_make(ps_hbem_entries_bytes(&op, r, c));
         check_ok(ps_hbem_far_open(&far, &op, r, c, &w));
-        if (column)
-            ps_hbem_far_column(&far, 1, numbers[weak]);
-        else
-            ps_hbem_far_row(&far, 1, numbers[weak]);
+        ps_hbem_far_line(&far, column, 1, numbers[weak]);
         free(w.base);
     }
     for (int64_t e = 0; e < length; ++e) numbers[1][e] -= numbers[0][e];
@@ -372,9 +356,8 @@ static void test_weak_far(void **state)
     PS_SCOPED(hbem_body_release) hbem_body b = {0};
     hbem_body_sphere(&b, 8, PS_SPACE_P1, 1e-6, 16);
     ps_block_tree blocks = {&b.tree, &b.tree, 2, false};
-    int64_t count = ps_block_tree_leaves(&blocks, NULL), seen = 0;
-    PS_SCOPED_MEMORY ps_hmatrix_leaf *leaves = calloc((size_t)count, sizeof *leaves);
-    ps_block_tree_leaves(&blocks, leaves);
+    int64_t count, seen = 0;
+    PS_SCOPED_MEMORY ps_hmatrix_leaf *leaves = hbem_leaves(&blocks, &count);
     for (int64_t l = 0; l < count; ++l) {
         if (!leaves[l].far || ++seen % 16) continue;
         for (int e = 0; e < 8; ++e) {
@@ -397,10 +380,7 @@ static ps_status count_line(void *context, const ps_hbem_far *far, bool column, 
 {
     counting_source *c = context;
     if (++c->lines == c->fails_at) return ps_fail(PS_INVALID, "no more lines");
-    if (column)
-        ps_hbem_far_column(far, index, values);
-    else
-        ps_hbem_far_row(far, index, values);
+    ps_hbem_far_line(far, column, index, values);
     return PS_OK;
 }
 

@@ -154,10 +154,9 @@ static void leaves_in_the_order_of_the_device(void **state)
     make(&t, 12, PS_SPACE_P1, 16);
     ps_block_tree blocks = {&t.body.tree, &t.body.tree, 2, true};
     ps_hbem_device_operator op = {.test = t.side, .trial = t.side};
-    int64_t count = ps_block_tree_leaves(&blocks, NULL), far = 0;
+    int64_t count, far = 0;
+    PS_SCOPED_MEMORY ps_hmatrix_leaf *leaves = hbem_leaves(&blocks, &count);
     size_t n = (size_t)count;
-    PS_SCOPED_MEMORY ps_hmatrix_leaf *leaves = calloc(n, sizeof *leaves);
-    ps_block_tree_leaves(&blocks, leaves);
     PS_SCOPED_MEMORY int32_t *order = calloc(n, sizeof *order);
     PS_SCOPED_MEMORY int32_t *list = calloc(n, sizeof *list);
     PS_SCOPED_MEMORY ps_hbem_device_leaf *at = calloc(n, sizeof *at);
