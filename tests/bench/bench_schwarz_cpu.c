@@ -207,10 +207,6 @@ int main(void)
     ps_status status = run_all(&a);
     if (status != PS_OK) fprintf(stderr, "bench_schwarz_cpu: %s\n", ps_message());
     ps_csr_release(&a.matrix);
-    free(a.inverse);
-    free(a.b);
-    free(a.x);
-    free(a.work);
-    free(a.tables);
+    PS_FREE(a.inverse, a.b, a.x, a.work, a.tables);
     return status;
 }

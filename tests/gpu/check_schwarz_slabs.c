@@ -100,12 +100,7 @@ static ps_status make_host(const int64_t nodes[3], int64_t slabs, boxes *b)
     return ps_slab_box_make(&b->plan, b->memory, &b->host);
 }
 
-static void drop_host(boxes *b)
-{
-    free(b->load);
-    free(b->g);
-    free(b->memory);
-}
+static void drop_host(boxes *b) { PS_FREE(b->load, b->g, b->memory); }
 
 static ps_status make_device(ps_precision precision, const boxes *b, int64_t first, int64_t end,
                              ps_slab_device *out)

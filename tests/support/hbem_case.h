@@ -14,6 +14,7 @@
 
 #include "kernels/common/vec3.h"
 #include "kernels/hbem/entries.h"
+#include "runtime/memory.h"
 #include "runtime/scope.h"
 
 typedef struct hbem_case {
@@ -173,9 +174,7 @@ static inline void hbem_space_make(ps_hbem_space *space, ps_hbem_space_kind kind
 
 static inline void hbem_space_free(ps_hbem_space *space)
 {
-    free(space->start);
-    free(space->item);
-    free(space->dof_of);
+    PS_FREE(space->start, space->item, space->dof_of);
 }
 
 /* tolerance 0: the paper's rules with n = 4. */
@@ -213,10 +212,7 @@ static inline void hbem_cells(hbem_case *c, int n, int l_shape, ps_hbem_space_ki
 static inline void hbem_case_release(hbem_case *c)
 {
     hbem_space_free(&c->space);
-    free(c->vertices);
-    free(c->corners);
-    free(c->triangles);
-    free(c->points);
+    PS_FREE(c->vertices, c->corners, c->triangles, c->points);
     memset(c, 0, sizeof *c);
 }
 

@@ -7,7 +7,6 @@
 
 #include "kernels/hbem/assembly.h"
 #include "kernels/hbem/device_assembly.h"
-#include "runtime/memory.h"
 #include "tests/support/hbem_case.h"
 
 enum { HBEM_DEVICE_PIECES = 32 };
@@ -99,11 +98,7 @@ static inline void hbem_device_close(hbem_device *d)
 {
     for (int i = 0; i < d->piece_count; ++i) ps_device_free(d->device, d->pieces[i]);
     ps_stream_close(&d->stream);
-    free(d->batch.leaf);
-    free(d->batch.list);
-    free(d->batch.at);
-    free(d->batch.blocks);
-    free(d->close_first);
+    PS_FREE(d->batch.leaf, d->batch.list, d->batch.at, d->batch.blocks, d->close_first);
 }
 
 /* All far leaves as those of size 0. */

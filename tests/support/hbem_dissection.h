@@ -21,10 +21,7 @@ static inline void *hbem_dissection_make(const ps_pencil *matrix, ps_dissection 
 
 static inline void hbem_dissection_free(ps_dissection *d, void *memory)
 {
-    free(d->row);
-    free(d->gather);
-    free(d->entry);
-    free(memory);
+    PS_FREE(d->row, d->gather, d->entry, memory);
 }
 
 #endif

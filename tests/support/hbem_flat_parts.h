@@ -209,10 +209,7 @@ static inline void hbem_flat_make(hbem_flat_parts *f, const hbem_piece *piece, i
 static inline void hbem_flat_free(hbem_flat_parts *f)
 {
     hbem_tree_free(&f->tree);
-    free(f->leaves);
-    free(f->plane);
-    free(f->stratum);
-    free(f->row_of);
+    PS_FREE(f->leaves, f->plane, f->stratum, f->row_of);
     hbem_case_release(&f->body);
 }
 

@@ -154,10 +154,7 @@ static inline void hbem_hmatrix_apply(const ps_hmatrix *matrix, int64_t sides, c
                          calloc(2 * (size_t)matrix->leaf_count + 1, sizeof(int64_t)));
     double *scratch = calloc((size_t)ps_product_scratch(&plan, sides) + 1, sizeof *scratch);
     ps_hmatrix_product(&plan, sides, x, y, scratch);
-    free(scratch);
-    free(plan.first);
-    free(plan.visits);
-    free(plan.shares);
+    PS_FREE(scratch, plan.first, plan.visits, plan.shares);
 }
 
 /* Whether two matrices of the same leaves have the same bits. */

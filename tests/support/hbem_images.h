@@ -46,10 +46,7 @@ static inline void images_case_make(images_case *c, const random_hmatrix *h,
 
 static inline void images_case_free(images_case *c)
 {
-    free(c->moves);
-    free(c->arena);
-    free(c->map[0]);
-    free(c->map[1]);
+    PS_FREE(c->moves, c->arena, c->map[0], c->map[1]);
 }
 
 /* Whether the images of this matrix are, byte for byte, those of ps_product_pack. */

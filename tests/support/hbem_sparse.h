@@ -21,10 +21,7 @@ static inline ps_pencil hbem_sparse_make(const ps_hbem_space *space)
 
 static inline void hbem_sparse_free(ps_pencil *s)
 {
-    free(s->start);
-    free(s->column);
-    free(s->mass);
-    free(s->stiffness);
+    PS_FREE(s->start, s->column, s->mass, s->stiffness);
     memset(s, 0, sizeof *s);
 }
 

@@ -151,11 +151,6 @@ static inline void random_tables_make(random_tables *r, const random_hmatrix *h)
     }
 }
 
-static inline void random_tables_free(random_tables *r)
-{
-    free(r->marks);
-    free(r->memory);
-    free(r->images);
-}
+static inline void random_tables_free(random_tables *r) { PS_FREE(r->marks, r->memory, r->images); }
 
 #endif

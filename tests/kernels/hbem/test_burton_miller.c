@@ -40,10 +40,7 @@ static void sphere_open(sphere *s, int n, double k)
 
 static void sphere_close(sphere *s)
 {
-    free(s->k);
-    free(s->w);
-    free(s->equation.workspace);
-    free(s->method.workspace);
+    PS_FREE(s->k, s->w, s->equation.workspace, s->method.workspace);
     hbem_sparse_free(&s->sparse);
     hbem_case_release(&s->c);
 }

@@ -32,12 +32,7 @@ static work begin(const ps_slab *slab)
     return w;
 }
 
-static void end(work *w)
-{
-    free(w->tables);
-    free(w->space);
-    free(w->b);
-}
+static void end(work *w) { PS_FREE(w->tables, w->space, w->b); }
 
 static void solve(work *w) { ps_fast_solve(&w->solver, w->b, w->x, w->space, 2); }
 

@@ -37,12 +37,7 @@ static fixture open_box(const ps_slab_box_plan *plan)
     return f;
 }
 
-static void close_box(fixture *f)
-{
-    free(f->memory);
-    free(f->g);
-    free(f->space);
-}
+static void close_box(fixture *f) { PS_FREE(f->memory, f->g, f->space); }
 
 /* ---- measured factors ---- */
 
