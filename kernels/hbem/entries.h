@@ -36,6 +36,7 @@ typedef struct ps_hbem_operator {
     ps_precision far_precision;
     bool weak_far; /* HYPS in far blocks by its weak form, three to six times as dear and in fp32 a
                       hundred times less accurate than the direct one; for comparison          */
+    bool one_rule; /* of a far block, as devices take it, not one for each pair of functions   */
 } ps_hbem_operator;
 
 /* PS_USAGE where HYPS is asked for on a space that is not continuous, k is negative, or there is

@@ -169,7 +169,8 @@ ps_status ps_hbem_far_open(ps_hbem_far *far, const ps_hbem_operator *op, ps_hbem
     int64_t blocks = far->row.blocks > far->column.blocks ? far->row.blocks : far->column.blocks;
     int64_t row_items = most_items(&far->row), column_items = most_items(&far->column);
     int64_t items = row_items > column_items ? row_items : column_items;
-    if (far->rule > op->quadrature->rule) PS_TRY(prepare_rules(far, blocks, workspace));
+    if (far->rule > op->quadrature->rule && !op->one_rule)
+        PS_TRY(prepare_rules(far, blocks, workspace));
     PS_TRY(ps_hbem_take(workspace, blocks * 3 * ps_hbem_parts(op) * 64, &far->sums));
     return ps_hbem_take(workspace, items * far->rule->count * (int64_t)sizeof(ps_hbem_source_f64),
                         &far->sources);
@@ -358,7 +359,8 @@ static void evaluate(const ps_hbem_far *far, const ps_hbem_panel *fixed, const p
                      ps_hbem_kernel kernel, int64_t i, double *values)
 {
     const int most = (int)(far->rule - far->op->quadrature->rule);
-    const unsigned there = most ? choose_rules(far, fixed, side, i) : 1;
+    const bool chooses = most > 0 && !far->op->one_rule;
+    const unsigned there = chooses ? choose_rules(far, fixed, side, i) : 1u << most;
     int64_t stride = side->range.end - side->range.begin;
     ps_hbem_far own = *far;
     if (there & (there - 1))

@@ -30,9 +30,9 @@ typedef struct ps_hbem_pair_rows {
 /* Bytes of the moments of a chunk of pairs. */
 int64_t ps_hbem_pair_rows_bytes(const ps_hbem_operator *op, int64_t chunk);
 
-/* As ps_hbem_far_row (column: ps_hbem_far_column), within the rounding of the far precision. A
- * block whose panels are longer than list_room, or a function of more than 64 triangles, is the
- * host's. PS_FAILED without CUDA. */
+/* As ps_hbem_far_row (column: ps_hbem_far_column) of an operator with one_rule, within the rounding
+ * of the far precision. A block whose panels are longer than list_room, or a function of more than
+ * 64 triangles, is the host's. PS_FAILED without CUDA. */
 ps_status ps_hbem_pair_rows_get(ps_hbem_pair_rows *rows, const ps_hbem_far *far, bool column,
                                 int64_t index, double *values);
 

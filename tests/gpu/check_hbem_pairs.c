@@ -79,6 +79,7 @@ static void check_case(ps_device *device, ps_hbem_space_kind kind, ps_hbem_kerne
     hbem_sphere(&body, whole ? 9 : 13, kind, 1e-4);
     hbem_tree_make(&tree, &body.space, whole ? 10 : 16);
     ps_hbem_operator op = hbem_case_operator(&body, kernel, k);
+    op.one_rule = true;
     op.absorption = absorption;
     op.far_precision = precision;
     ps_block_tree blocks = {&tree, &tree, 2, false};
