@@ -26,7 +26,7 @@ quietly() { "$@" > /dev/null 2> quiet.txt || { cat quiet.txt; return 1; }; }
 # traces RUN MESH NAME UNKNOWNS
 traces() {
     penstock-probe "$1" "$2" "$3.surface.h5" --surface "0-$(($4 - 1))" --force -q > /dev/null
-    penstock-probe "$1" "$2" "$3.near.h5" --field total --at 2,0,3 --at .5,-3,2 --force -q > /dev/null
-    penstock-probe "$1" "$2" "$3.far.h5" --direction 0,0 --direction 50,20 --force -q > /dev/null
+    penstock-probe "$1" "$2" "$3.near.h5" --field total --at 2,0,3 --at .5,-3,2 --allow no-field --force -q > /dev/null
+    penstock-probe "$1" "$2" "$3.far.h5" --direction 0,0 --direction 50,20 --allow no-field --force -q > /dev/null
 }
 same_traces() { for q in surface near far; do close_to "$1.$q.h5" "$2.$q.h5" "$3"; done; }
