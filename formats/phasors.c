@@ -217,6 +217,12 @@ ps_status ps_phasors_accepted(const ps_phasors *file, int frequency, double *out
                    ps_store_path(file->store), h->frequency[frequency], -h->accepted[frequency]);
 }
 
+bool ps_phasors_ports_give(const ps_phasors *file, int frequency, double *out)
+{
+    return file->header.has_accepted && strcmp(file->header.source_units, "V") == 0 &&
+           ps_phasors_accepted(file, frequency, out) == PS_OK;
+}
+
 ps_status ps_phasors_incident(const ps_phasors *file, int frequency, double *out)
 {
     const ps_phasors_header *h = &file->header;

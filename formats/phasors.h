@@ -101,6 +101,9 @@ const ps_phasors_header *ps_phasors_get_header(const ps_phasors *file);
 /* W that the ports of the run give the fields at a frequency, per unit of the source squared.
  * PS_USAGE without ports, PS_INVALID where it is not positive. */
 ps_status ps_phasors_accepted(const ps_phasors *file, int frequency, double *out);
+/* The same where nothing but ports is a source, which is what powers add up to; false: the file
+ * does not say it, or another source is beside them. */
+bool ps_phasors_ports_give(const ps_phasors *file, int frequency, double *out);
 /* Likewise what came into the ports that are driven, by their references; PS_USAGE if the file does
  * not say it. */
 ps_status ps_phasors_incident(const ps_phasors *file, int frequency, double *out);

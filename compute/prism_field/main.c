@@ -186,7 +186,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "prism-field",
-        .results = 2,
+        .results = 3,
         .synopsis = "PRISMS STATIONS OUTPUT",
         .description =
             "Gravity (V in m2/s2, g = grad V in mGal, second derivatives in Eotvos) or magnetic\n"

@@ -9,7 +9,6 @@
 #include "formats/store_memory.h"
 #include "formats/tag_names.h"
 #include "formats/volume_mesh.h"
-#include "kernels/common/vec3.h"
 #include "kernels/dgtd/far_field.h"
 #include "kernels/dgtd/mesh.h"
 #include "postprocess/dgtd_far/figure_table.h"
@@ -226,16 +225,10 @@ static ps_status list_sphere(job *j)
 {
     enum { MORE = 12, MOST = 200 };
     const ps_phasors_header *h = j->header;
-    double points[MOST], weights[MOST], reach = 0,
-                                        k = 2 * M_PI * h->frequency[h->frequencies - 1] / SPEED *
-                                            sqrt(j->surface.eps * j->surface.mu);
+    double points[MOST], weights[MOST], reach = far_surface_reach(&j->surface, &j->body);
+    double k =
+        2 * M_PI * h->frequency[h->frequencies - 1] / SPEED * sqrt(j->surface.eps * j->surface.mu);
     int64_t count = j->receivers.count;
-    for (int64_t i = 0; i < j->surface.count; ++i) {
-        int64_t e = j->number[j->surface.faces[i] / 4];
-        for (int v = 0; v < 4; ++v)
-            reach = fmax(reach,
-                         ps_norm3(j->tets.vertices + 3 * (int64_t)j->tets.tetrahedra[4 * e + v]));
-    }
     double wanted = of_radiated() ? ceil(k * reach) + MORE : 0;
     if (wanted > MOST)
         return ps_fail(PS_USAGE,
@@ -293,14 +286,12 @@ static ps_status check_powers(const job *j, int f, const ps_run *run)
                    "an outer boundary that returns waves (absorbing faces do, the nearer the more: "
                    "dgtd-setup --pml auto does not), or elements too large for the waves at it",
                    hertz, power, j->flow[f], balance);
-    if (!j->header->has_accepted || strcmp(j->header->source_units, "V") != 0 ||
-        ps_phasors_accepted(j->phasors, f, &accepted) != PS_OK ||
+    if (!ps_phasors_ports_give(j->phasors, f, &accepted) ||
         power <= (1 + PS_PHASORS_WRONG) * accepted)
         return PS_OK;
     return ps_refuse(run, "imbalance",
-                     "at %g Hz %.4g W radiate, and the ports accept %.4g W: fields that had not "
-                     "died away, an outer boundary that returns waves, or elements too large for "
-                     "them",
+                     "at %g Hz %.4g W radiate, and the ports accept %.4g W: fields had not died "
+                     "away, waves came back, or elements are too large for them",
                      hertz, power, accepted);
 }
 
@@ -387,13 +378,6 @@ static ps_status take(const job *j, const ps_run *run)
     return ps_plan_take(run, &need, NULL);
 }
 
-static void report_flow(const job *j, int f, ps_report *r)
-{
-    if (strcmp(j->header->source_units, "V/m") == 0) return;
-    ps_report_real(r, "outflow", j->flow[f]);
-    ps_report_real(r, "balance", j->radiated[f] / j->flow[f] - 1);
-}
-
 /* Power and efficiency by frequency, and what the strongest direction of the sphere has. */
 static void report_power(const job *j, ps_report *r)
 {
@@ -404,7 +388,10 @@ static void report_power(const job *j, ps_report *r)
         ps_report_section(r, name);
         ps_report_real(r, "radiated_power", j->radiated[f]);
         ps_report_real(r, "largest_directivity", strength / j->radiated[f]);
-        report_flow(j, f, r);
+        if (strcmp(j->header->source_units, "V/m") != 0) {
+            ps_report_real(r, "outflow", j->flow[f]);
+            ps_report_real(r, "balance", j->radiated[f] / j->flow[f] - 1);
+        }
         if (!j->header->has_accepted || ps_phasors_accepted(j->phasors, f, &accepted) != PS_OK)
             continue;
         ps_report_real(r, "accepted_power", accepted);
@@ -491,7 +478,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "dgtd-far",
-    .results = 1,
+    .results = 2,
     .synopsis = "PHASORS MESH OUTPUT",
     .description = "The far field of a dgtd run, from E and H on a closed surface: the boundary of "
                    "the mesh or of some of its volumes, with the metal that is left out of them as "

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/dgtd_model.h"
+#include "kernels/common/vec3.h"
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/reference.h"
 #include "kernels/dgtd/sar.h"
@@ -266,6 +267,18 @@ double far_surface_flow(const far_surface *surface, const far_body *body,
                                   magnetic + at);
     }
     return sum;
+}
+
+double far_surface_reach(const far_surface *surface, const far_body *body)
+{
+    double reach = 0;
+    for (int64_t i = 0; i < surface->count; ++i) {
+        const int32_t *of =
+            body->tets.tetrahedra + 4 * (int64_t)body->number[surface->faces[i] / 4];
+        for (int v = 0; v < 4; ++v)
+            reach = fmax(reach, ps_norm3(body->tets.vertices + 3 * (int64_t)of[v]));
+    }
+    return reach;
 }
 
 void far_surface_release(far_surface *s)

@@ -51,6 +51,8 @@ ps_status far_surface_make(const ps_run *run, const far_body *body, far_surface 
 double far_surface_flow(const far_surface *surface, const far_body *body,
                         const ps_dgtd_reference *reference, int64_t first, int64_t last,
                         int64_t row, const float *electric, const float *magnetic);
+/* The largest distance of corners of the surface's elements from the origin, m. */
+double far_surface_reach(const far_surface *surface, const far_body *body);
 void far_surface_release(far_surface *surface);
 
 #endif

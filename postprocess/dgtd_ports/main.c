@@ -439,7 +439,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "dgtd-ports",
-    .results = 1,
+    .results = 2,
     .synopsis = "SIGNALS... OUTPUT",
     .description =
         "S-parameters, impedances and admittances of lumped ports and of modes of guides over "

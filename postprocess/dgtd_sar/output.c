@@ -250,16 +250,6 @@ static void report_peak(const sar_job *job, ps_report *r, int which, const sar_p
     ps_report_int(r, "tag", job->header->material[p->material].tag);
 }
 
-/* What the ports give: false where the file does not say it, or with another source beside them. */
-static bool find_accepted(const sar_job *job, double *accepted)
-{
-    if (!job->header->has_accepted || strcmp(job->header->source_units, "V") != 0 ||
-        ps_phasors_accepted(job->phasors, job->frequency, accepted) != PS_OK)
-        return false;
-    *accepted *= job->scale;
-    return true;
-}
-
 /* Absorbed power and outflow are what the ports give (dgtd.md: the balance of the march, of a
  * frequency). Wires and networks may take some of it, but add none. */
 ps_status sar_check_balance(const sar_job *job)
@@ -269,7 +259,9 @@ ps_status sar_check_balance(const sar_job *job)
         "had not died away, elements too large for the waves at a matched layer, or wires and "
         "networks that absorb";
     double accepted, sum = job->outflow * job->scale;
-    if (!isfinite(sum) || !find_accepted(job, &accepted)) return PS_OK;
+    if (!isfinite(sum) || !ps_phasors_ports_give(job->phasors, job->frequency, &accepted))
+        return PS_OK;
+    accepted *= job->scale;
     for (int64_t r = 0; r < job->header->rows; ++r) sum += sar_element_power(job, r);
     double balance = sum / accepted - 1;
     if (balance > PS_PHASORS_WRONG)
@@ -281,9 +273,9 @@ ps_status sar_check_balance(const sar_job *job)
 static void report_balance(const sar_job *job, ps_report *r, double sum)
 {
     double accepted;
-    if (!find_accepted(job, &accepted)) return;
-    ps_report_real(r, "port_power", accepted);
-    ps_report_real(r, "balance", sum / accepted - 1);
+    if (!ps_phasors_ports_give(job->phasors, job->frequency, &accepted)) return;
+    ps_report_real(r, "port_power", accepted * job->scale);
+    ps_report_real(r, "balance", sum / (accepted * job->scale) - 1);
 }
 
 static void report_sums(const sar_job *job, ps_report *r, const total *all)

@@ -171,7 +171,7 @@ static ps_status run_anomaly(ps_run *run)
 
 static const ps_program program = {
     .name = "gravity-anomaly",
-    .results = 3,
+    .results = 4,
     .synopsis = "POTENTIAL OUTPUT",
     .description =
         "Vertical attraction g_z in mGal, positive above excess mass, on the top of the box and at "

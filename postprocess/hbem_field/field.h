@@ -26,6 +26,7 @@ typedef struct field_source {
     int file_count;
     ps_hbem_solution *files;
     const ps_hbem_solution_header *header; /* of the first file                               */
+    double medium[PS_HBEM_MEDIUM];         /* what files tell of it; 0: none does             */
     ps_surface_mesh mesh;
     ps_hbem_triangle *triangles;
     ps_hbem_surface surface;

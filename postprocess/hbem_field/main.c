@@ -183,10 +183,9 @@ static ps_status check_sides(const job *j, int64_t wrong, const char *where)
 {
     static const char said[] = "%" PRId64 " of %" PRId64 " points lie %s, where there is no field";
     if (wrong == 0) return PS_OK;
-    if (j->receivers.grid[0] > 0)
-        ps_warning(said, wrong, j->receivers.count, where);
-    else
+    if (j->receivers.grid[0] == 0)
         return ps_refuse(j->run, "no-field", said, wrong, j->receivers.count, where);
+    ps_warning(said, wrong, j->receivers.count, where);
     return PS_OK;
 }
 
@@ -234,32 +233,15 @@ static ps_status check_converged(const job *j)
     return PS_OK;
 }
 
-/* Solutions of a spectrum are of one medium and one fluid, where they tell it. */
-static ps_status check_media(const job *j, int what, double *told)
-{
-    for (int f = 0; f < j->source.file_count; ++f) {
-        double own = j->source.files[f].header.medium[what];
-        if (own > 0 && *told > 0 && own != *told)
-            return ps_fail(
-                PS_INVALID,
-                "the solutions are of media with a %s of %g and %g: they make no spectrum",
-                ps_hbem_medium_names[what], *told, own);
-        if (own > 0) *told = own;
-    }
-    return PS_OK;
-}
-
 /* The speed of sound: asked for, or of the solutions. */
 static ps_status choose_speed(job *j)
 {
-    double told[PS_HBEM_MEDIUM] = {0}, speed;
-    for (int i = 0; i < PS_HBEM_MEDIUM; ++i) PS_TRY(check_media(j, i, told + i));
-    speed = told[PS_HBEM_SPEED];
-    if (chosen.speed > 0 && speed > 0 && chosen.speed != speed)
+    double told = j->source.medium[PS_HBEM_SPEED];
+    if (chosen.speed > 0 && told > 0 && chosen.speed != told)
         return ps_fail(PS_USAGE,
                        "--speed %g: the solutions are of a medium with %g m/s; leave it out",
-                       chosen.speed, speed);
-    j->speed = chosen.speed > 0 ? chosen.speed : speed > 0 ? speed : 1500;
+                       chosen.speed, told);
+    j->speed = chosen.speed > 0 ? chosen.speed : told > 0 ? told : 1500;
     return PS_OK;
 }
 
@@ -490,7 +472,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "hbem-field",
-    .results = 4,
+    .results = 5,
     .synopsis = "SOLUTION... OUTPUT",
     .description =
         "Sums the fields of the densities that penstock-hbem-solve found: the scattered or total "

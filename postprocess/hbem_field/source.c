@@ -236,10 +236,28 @@ int field_where(const field_source *source, const double x[3])
     return where == 0 ? 0 : sum > .5 ? -1 : 1;
 }
 
+/* Solutions of a spectrum are of one medium and one fluid, where they tell it. */
+static ps_status find_media(field_source *source)
+{
+    for (int e = 0; e < PS_HBEM_MEDIUM * source->file_count; ++e) {
+        const int what = e % PS_HBEM_MEDIUM;
+        double own = source->files[e / PS_HBEM_MEDIUM].header.medium[what];
+        double *told = &source->medium[what];
+        if (own > 0 && *told > 0 && own != *told)
+            return ps_fail(
+                PS_INVALID,
+                "the solutions are of media with a %s of %g and %g: they make no spectrum",
+                ps_hbem_medium_names[what], *told, own);
+        if (own > 0) *told = own;
+    }
+    return PS_OK;
+}
+
 ps_status field_source_open(field_source *source, int count, const char *const *paths)
 {
     memset(source, 0, sizeof *source);
     PS_TRY(open_files(source, count, paths));
+    PS_TRY(find_media(source));
     PS_TRY(fill_table(source));
     return make_surface(source);
 }

@@ -290,7 +290,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "probe",
-    .results = 1,
+    .results = 2,
     .streams = true,
     .synopsis = "HISTORY MESH OUTPUT",
     .description =

@@ -350,9 +350,11 @@ static const ps_program program = {
         "Transforms a trace in time to frequency: X(w) = dt sum x e^{+iwt} at the bins of the FFT "
         "or at chosen frequencies. With --divide the result is the response to an incident wave of "
         "unit amplitude, with --target-strength that of a far field in dB. Responses are left out "
-        "where "
-        "mesh or step are too coarse; signals that end before they have decayed are refused. Warns "
-        "where the surface of a closed body resonates.",
+        "three times above the frequency that mesh and step are fine for, target strengths above "
+        "it, "
+        "and both are refused of signals that end before they have decayed. Warns where the "
+        "surface "
+        "of a closed body resonates.",
     .examples = "  penstock-spectrum far.h5 response.h5 --divide --fmin 20 --fmax 2000\n"
                 "  penstock-spectrum far.h5 ts.h5 --target-strength --frequencies 250,500,1000",
     .options = options,

@@ -171,7 +171,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "dgtd-setup",
-    .results = 10,
+    .results = 11,
     .synopsis = "PARTITION OUTPUT",
     .description =
         "Makes the model that penstock-dgtd-march runs: media by physical group, conditions on "

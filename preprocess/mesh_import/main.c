@@ -187,11 +187,9 @@ static const ps_program program = {
         "that is not closed, not manifold, not oriented, or has coincident vertices, repeated or "
         "degenerate cells is refused with the places of the faults, unless the option that mends "
         "it is given: only what is asked is changed. Physical groups, properties, references, "
-        "sets, "
-        "cell data and solids become tags, with their names. Gmsh's library runs in a process that "
-        "may "
-        "read files, and no more: a file that starts a program, writes a file or uses the network "
-        "there is refused.",
+        "sets, cell data and solids become tags, with their names. Gmsh's library runs in a "
+        "process that may read files, and no more: a file that starts a program, writes a file or "
+        "uses the network there is refused.",
     .examples =
         "  penstock-mesh-import cessna.msh.gz cessna.hdf --unit ft --orient --order hilbert\n"
         "  penstock-mesh-import wing.step wing.hdf --size 0.05 --order hilbert\n"

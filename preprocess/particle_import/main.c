@@ -199,7 +199,7 @@ static ps_status run_import(ps_run *run)
 
 static const ps_program program = {
     .name = "particle-import",
-    .results = 3,
+    .results = 4,
     .synopsis = "INPUT [OUTPUT] | --generate KIND OUTPUT",
     .description = "Reads particles with charges or masses (text and CSV, HDF5, tipsy, PQR, FMA; "
                    "all but HDF5 also compressed by gzip) or generates some, checks them, and "

@@ -236,7 +236,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "terrain-import",
-        .results = 2,
+        .results = 3,
         .synopsis = "MODEL OUTPUT",
         .description =
             "Makes prisms of an elevation model, one and more for each cell, and stations above "

@@ -172,9 +172,8 @@ static ps_status set_step(const ps_retarded_options *options, ps_retarded_proble
         return ps_fail(
             PS_USAGE,
             "%s gives a time step of %.6g s, h/(c dt) = %.3g in an edge of %.3g m: errors stay "
-            "those of the mesh while work grows as its cube; choose --dt near %.3g s (--courant 2 "
-            "to "
-            "4), or a finer mesh",
+            "those of the mesh while work grows as its cube; choose --dt near %.3g s (--courant "
+            "2 to 4), or a finer mesh",
             option, problem->dt, courant, problem->mean_edge,
             problem->mean_edge / 3 / options->speed);
     int64_t k_bound = ps_interaction_k_bound(interaction);

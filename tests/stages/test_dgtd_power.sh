@@ -33,6 +33,17 @@ within "$(figure port_power)" .249999 .250001 "power of the port"
 within "$(figure balance)" -3e-3 3e-3 "absorbed and outflow over it, less 1"
 within "$(figure absorbed)" .02 .23 "absorbed power"
 grep -q "the ports accept" err out 2> /dev/null && fail "a balance that is right is warned of"
+accepting() { # FROM TO FACTOR: phasors whose ports accept so much of what they did
+    cp "$1" "$2" && python3 -c 'import h5py, sys
+f = h5py.File(sys.argv[1], "a")
+f.attrs.modify("accepted_power", f.attrs["accepted_power"] * float(sys.argv[2]))' "$2" "$3" || fail "edit of $1"
+}
+accepting line.run.phasors.h5 less.h5 .85
+expect 3 "the ports accept" penstock-dgtd-sar less.h5 line.hdf less.sar.hdf -q --grid 0 --accepted-power .25 --trust
+[ ! -e less.sar.hdf ] || fail "a SAR is left whose powers do not add up"
+expect 0 "the ports accept" penstock-dgtd-sar less.h5 line.hdf less.sar.hdf -q --grid 0 --accepted-power .25 --trust --allow imbalance
+accepting line.run.phasors.h5 more.h5 1.3 # networks may take power
+expect 0 "the ports accept" penstock-dgtd-sar more.h5 line.hdf more.sar.hdf -q --grid 0 --accepted-power .25 --trust
 
 # ---- an end by decay that is not reached: how the energy falls, and whether it ever will ----
 expect 0 "s more would do" penstock-dgtd-march line.m.h5 short.h5 -q --time 22ns --until-decay 45dB
