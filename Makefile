@@ -139,6 +139,7 @@ KEY := $(shell printf '%s' '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PIC) $(LIBS) $
 	cat - <($(CC) --version) | sha1sum | cut -c1-10)
 LIBS += -lz # comes with HDF5
 B   := build/$(KEY)
+CPPFLAGS_ALL += -I$(B)/generated
 BIN := $(B)/bin
 
 # ---- sources ----
@@ -245,11 +246,17 @@ $(B)/generated/programs.h: programs.list Makefile
 	awk -F'|' '!/^#/ && NF { for (i = 1; i <= NF; ++i) gsub(/^ +| +$$/, "", $$i); \
 	  printf "{\"%s\", \"%s\", \"%s\", \"%s\", \"%s\"},\n", $$1, $$2, $$4, $$5, $$6 }' $< > $@
 $(B)/runtime/program.o $(B)/watched/runtime/program.o: $(B)/generated/version.h
-$(B)/runtime/program.o $(B)/watched/runtime/program.o: CPPFLAGS_X = -I$(B)/generated
-$(B)/postprocess/%.o: CPPFLAGS_X = -I$(B)/generated
 $(B)/library/status.o: $(B)/generated/version.h
-$(B)/library/%.o: CPPFLAGS_X = -I$(B)/generated
 $(patsubst %.c,$(B)/%.o,$(wildcard postprocess/*.c postprocess/*/*.c)): | $(B)/generated/programs.h
+# Tables of figures as C tables: a row "NAME* | = | FILE" stands for the rows of that file, with NAME before theirs.
+FIGURES := $(patsubst %figures.list,$(B)/generated/%figure_table.h,$(wildcard */*/figures.list))
+$(FIGURES): $(B)/generated/%figure_table.h: %figures.list formats/hmatrix_figures.list Makefile
+	@mkdir -p $(@D)
+	@awk -F' +[|] +' 'function row() { printf "{\"%s%s\", \"%s\", \"%s\"},\n", within, $$1, $$2, $$3 } \
+	  BEGIN { print "#include \"runtime/report.h\"\nstatic const ps_figure figure_table[] = {" } \
+	  $$2 == "=" { file = $$3; within = substr($$1, 1, length($$1) - 1); while (getline < file > 0) row(); within = ""; next } \
+	  { row() } END { print "{NULL, NULL, NULL}};" }' $< > $@
+$(ALL_OBJ) $(patsubst $(B)/%,$(B)/watched/%,$(ALL_OBJ)): | $(FIGURES)
 # Pages that programs write, as C texts: NAME/PAGE.html is NAME_PAGE_html.
 PAGES := $(patsubst postprocess/%,$(B)/generated/%.h,$(wildcard postprocess/*/*.html))
 $(PAGES): $(B)/generated/%.html.h: postprocess/%.html

@@ -146,25 +146,8 @@ int64_t ps_hmatrix_most_leaves(const ps_hmatrix_file *file);
 void ps_hmatrix_stream_config(ps_hmatrix_file *file, int64_t host_memory,
                               ps_chunk_stream_config *config);
 
-/* Figures of all leaves and chunks: ranks, errors, bytes, the hash of the values. */
+/* Figures of all leaves and chunks (hmatrix_figures.list). */
 void ps_hmatrix_report(const ps_hmatrix_file *file, ps_report *report);
-/* What it prints, as rows of a table of figures; `section` ends in a dot, or is "". */
-#define PS_HMATRIX_FIGURES(section)                                                                \
-    {section "dense_leaves", "1", "dense leaves"},                                                 \
-        {section "low_rank_leaves", "1", "low-rank leaves"},                                       \
-        {section "mean_rank", "1", "mean rank"}, {section "largest_rank", "1", "largest rank"},    \
-        {section "rms_error", "1", "root mean square of the errors that compression left"},        \
-        {section "largest_error", "1", "largest of them"},                                         \
-        {section "row_sum_error", "1",                                                             \
-         "largest error of row sums, of 1/2; of hyps, of the diagonal"},                           \
-        {section "entry_error", "1", "largest relative error of entries that were checked"},       \
-        {section "chunks", "1", "chunks of the file"},                                             \
-        {section "bytes", "B", "values of all leaves"},                                            \
-        {section "bytes_per_row", "B", "values of a row"},                                         \
-        {section "stored", "B", "what they take in the file"},                                     \
-    {                                                                                              \
-        section "values_hash", "text", "hash of all values"                                        \
-    }
 
 /* The whole matrix in memory; leaves borrowed from the file, which must stay open.
  * ps_hmatrix_release(out). */

@@ -10,13 +10,13 @@ check=$ROOT/tests/check-figures
 # there, what nothing prints, a unit of its own spelling.
 mkdir -p tree/{formats,stage,kernels,runtime,preprocess/one,compute,postprocess}
 cp "$ROOT/runtime/figures.c" tree/runtime/
-table() { printf '#include "runtime/report.h"\nstatic const ps_figure figure_table[] = {\n%s\n{NULL, NULL, NULL}};\n' "$1" > tree/preprocess/one/figure_table.h; }
+table() { echo "$1" > tree/preprocess/one/figures.list; }
 code() { printf '%s\n' "$1" > tree/preprocess/one/main.c; }
 wrong() { # TEXT
     "$check" tree > said && fail "check-figures does not find: $1"
     grep -q -- "$1" said || { cat said; fail "check-figures does not say: $1"; }
 }
-table '{"rows", "1", "rows"},'
+table 'rows | 1 | rows'
 code 'void f(void) { ps_report_int(r, "rows", 1); }'
 "$check" tree || fail "a good tree"
 code 'void f(void) { ps_report_int(r, "rows", 1); ps_report_real(r, "columns", 1); }'
@@ -26,7 +26,7 @@ wrong '"rows" is a text; .* it is number'
 code 'void f(void) { }'
 wrong 'rows: nothing prints it'
 code 'void f(void) { ps_report_int(r, "rows", 1); }'
-table '{"rows", "bytes", "rows"},'
+table 'rows | bytes | rows'
 wrong 'the unit "bytes" is none'
 
 # ---- runs and plans of all programs ----
