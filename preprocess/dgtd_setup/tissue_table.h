@@ -1,4 +1,12 @@
-/* Made by tissues.py from tissues.txt, which names the source: do not edit. */
+/*
+ * Dielectric properties of tissue by four Cole-Cole terms and a conductivity,
+ *     eps = ef + sum_k del_k/(1 + (i w tau_k)^(1 - alf_k)) + sig/(i w eps0):
+ * S. Gabriel, R. W. Lau, C. Gabriel, The dielectric properties of biological tissues: III. Parametric
+ * models for the dielectric spectrum of tissues, Phys. Med. Biol. 41 (1996) 2271-2293, table 1, with
+ * the tissues of the report by C. Gabriel, AL/OE-TR-1996-0037 (1996), appendix C. sig of skin (dry,
+ * wet) is .0002, .0004 S/m as in the paper: the report prints .000. What follows a row's `cole` is
+ * written by tissues.py.
+ */
 #ifndef PS_PREPROCESS_DGTD_SETUP_TISSUE_TABLE_H
 #define PS_PREPROCESS_DGTD_SETUP_TISSUE_TABLE_H
 
@@ -7,7 +15,8 @@ static const double tissue_band[2] = {1e+08, 6e+09}; /* Hz */
 
 typedef struct tissue {
     const char *name;
-    double cole[14]; /* as in tissues.txt: ef, del, tau, alf .. */
+    /* ef, del1 tau1 alf1, del2 tau2 alf2, sig, del3 tau3 alf3, del4 tau4 alf4; tau in ps, ns, us, ms */
+    double cole[14];
     double eps, sigma, poles[TISSUE_POLES][2]; /* 1, S/m; strength and time (s) */
     double error; /* largest relative one of the permittivity over the band */
 } tissue;

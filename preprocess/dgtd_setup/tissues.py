@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Writes tissue_table.h from tissues.txt: by tissue the Cole-Cole parameters, and Debye poles that
-stand for them over a band, with the largest relative error there. Everything is passive: terms are
-not negative, found by least squares over 1/|eps| for given relaxation times, which a simplex search
-moves. Run it in this folder after a change of tissues.txt."""
+"""Writes into tissue_table.h, after the Cole-Cole parameters of each tissue, Debye poles that stand
+for them over the table's band, with the largest relative error there. Everything is passive: terms
+are not negative, found by least squares over 1/|eps| for given relaxation times, which a simplex
+search moves. Run it in this folder after a change of these parameters."""
 import itertools
 import math
+import re
 import numpy
 
-LOW, HIGH, POLES, SAMPLES = 100e6, 6e9, 4, 60
+TABLE = open("tissue_table.h").read()
+LOW, HIGH = map(float, re.search(r"tissue_band\[2\] = {(.*), (.*)}", TABLE).groups())
+SAMPLES = 60
 STARTS = ([7e-12, 3e-11, 2e-10, 2e-9], [6e-12, 1.5e-11, 1e-10, 1e-9])
 EPS0 = 1 / (376.730313668 * 299792458.0)
 UNITS = (1e-12, 1e-9, 1e-6, 1e-3)
@@ -83,39 +86,21 @@ def search(eps, start):
     return numpy.exp(points[int(numpy.argmin(values))])
 
 
-def main():
-    lines = []
-    for line in open("tissues.txt"):
-        if line.startswith("#"):
-            continue
-        name, *numbers = line.split()
-        p = [float(x) for x in numbers]
-        eps = cole_cole(p, FREQUENCIES)
-        found = [search(eps, numpy.array(start)) for start in STARTS]
-        taus = numpy.sort(min(found, key=lambda t: fit(t, eps)[0]))
-        x = fit(taus, eps)[1]
-        fine = numpy.geomspace(LOW, HIGH, 1001)
-        taus, x = [float(f"{t:.7g}") for t in taus], [float(f"{v:.7g}") for v in x]
-        found = rows_of(taus, fine) @ numpy.array(x)
-        error = float(max(abs(found / cole_cole(p, fine) - 1)))
-        poles = ", ".join(f"{{{d:.7g}, {t:.7g}}}" for d, t in zip(x[1:-1], taus))
-        lines.append(
-            f'    {{"{name}", {{{", ".join(f"{v:g}" for v in p)}}}, '
-            f"{x[0]:.7g}, {x[-1]:.7g},\n     {{{poles}}}, {error * 1.01:.2e}}},\n")
-        print(f"{name}: {error:.2e}", flush=True)
-    open("tissue_table.h", "w").write(
-        "/* Made by tissues.py from tissues.txt, which names the source: do not edit. */\n"
-        "#ifndef PS_PREPROCESS_DGTD_SETUP_TISSUE_TABLE_H\n"
-        "#define PS_PREPROCESS_DGTD_SETUP_TISSUE_TABLE_H\n\n"
-        f"enum {{ TISSUE_POLES = {POLES} }};\n"
-        f"static const double tissue_band[2] = {{{LOW:g}, {HIGH:g}}}; /* Hz */\n\n"
-        "typedef struct tissue {\n    const char *name;\n"
-        "    double cole[14]; /* as in tissues.txt: ef, del, tau, alf .. */\n"
-        "    double eps, sigma, poles[TISSUE_POLES][2]; /* 1, S/m; strength and time (s) */\n"
-        "    double error; /* largest relative one of the permittivity over the band */\n"
-        "} tissue;\n\n"
-        "/* clang-format off */\nstatic const tissue tissue_table[] = {\n" + "".join(lines) + "};\n"
-        "/* clang-format on */\n\n#endif\n")
+def row_of(match):
+    name, cole = match.groups()
+    p = [float(x) for x in cole.split(",")]
+    eps = cole_cole(p, FREQUENCIES)
+    found = [search(eps, numpy.array(start)) for start in STARTS]
+    taus = numpy.sort(min(found, key=lambda t: fit(t, eps)[0]))
+    x = fit(taus, eps)[1]
+    fine = numpy.geomspace(LOW, HIGH, 1001)
+    taus, x = [float(f"{t:.7g}") for t in taus], [float(f"{v:.7g}") for v in x]
+    found = rows_of(taus, fine) @ numpy.array(x)
+    error = float(max(abs(found / cole_cole(p, fine) - 1)))
+    poles = ", ".join(f"{{{d:.7g}, {t:.7g}}}" for d, t in zip(x[1:-1], taus))
+    print(f"{name}: {error:.2e}", flush=True)
+    return f'    {{"{name}", {{{cole}}}, {x[0]:.7g}, {x[-1]:.7g},\n     {{{poles}}}, {error * 1.01:.2e}}},\n'
 
 
-main()
+table = re.sub(r'    {"([^"]*)", {([^}]*)}.*\n.*\n', row_of, TABLE)
+open("tissue_table.h", "w").write(table)
