@@ -6,7 +6,6 @@
 
 #include "formats/columns_chunks.h"
 #include "formats/h5zstd.h"
-#include "formats/store_private.h"
 
 enum { CHECKSUM = 4 /* bytes that fletcher32 puts behind what was stored */ };
 

@@ -9,7 +9,6 @@
 #ifndef PS_FORMATS_PARTITION_H
 #define PS_FORMATS_PARTITION_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "formats/store.h"

@@ -5,8 +5,6 @@
 #ifndef PS_FORMATS_PORT_SIGNALS_H
 #define PS_FORMATS_PORT_SIGNALS_H
 
-#include <stdbool.h>
-
 #include "formats/dgtd_ports.h"
 
 #define PS_PORT_SIGNALS_FORMAT "penstock-dgtd-ports"

@@ -26,7 +26,7 @@ void ps_receivers_release(ps_receivers *receivers)
 /* Beyond it squares of distances overflow sooner or later. */
 static const double farthest = 1e100;
 
-static ps_status add(ps_receivers *receivers, bool far_field, const double place[3])
+ps_status ps_receivers_add(ps_receivers *receivers, bool far_field, const double place[3])
 {
     for (int d = 0; d < 3; ++d)
         if (!(fabs(place[d]) <= farthest))
@@ -39,6 +39,7 @@ static ps_status add(ps_receivers *receivers, bool far_field, const double place
                    sizeof *receivers->places, "receivers"));
     memcpy(receivers->places + 3 * receivers->count, place, 3 * sizeof *place);
     receivers->far_field = far_field;
+    receivers->grid[0] = receivers->grid[1] = 0;
     ++receivers->count;
     return PS_OK;
 }
@@ -47,8 +48,7 @@ ps_status ps_receivers_add_point(ps_receivers *receivers, const char *text)
 {
     double place[3];
     PS_TRY(ps_parse_vector(text, place));
-    receivers->grid[0] = receivers->grid[1] = 0;
-    return add(receivers, false, place);
+    return ps_receivers_add(receivers, false, place);
 }
 
 /* ---- files ---- */
@@ -69,7 +69,7 @@ static ps_status add_line(ps_receivers *receivers, char *line)
         PS_TRY(ps_text_separator(number, end, at, &kinds));
     }
     if (*at) return ps_fail(PS_INVALID, "more than three numbers in \"%s\"", line);
-    return add(receivers, false, place);
+    return ps_receivers_add(receivers, false, place);
 }
 
 ps_status ps_receivers_add_file(ps_receivers *receivers, const char *path)
@@ -84,7 +84,6 @@ ps_status ps_receivers_add_file(ps_receivers *receivers, const char *path)
         if (status != PS_OK) ps_context(status, "%s: line %d", path, number);
     }
     fclose(file);
-    receivers->grid[0] = receivers->grid[1] = 0;
     if (status == PS_OK && receivers->count == before)
         return ps_fail(PS_INVALID, "%s: there are no points in it", path);
     return status;
@@ -131,7 +130,7 @@ static ps_status add_plane(ps_receivers *receivers, const plane *p)
             double t = p->n[1] > 1 ? (double)j / (double)(p->n[1] - 1) : 0;
             double place[3];
             for (int d = 0; d < 3; ++d) place[d] = p->origin[d] + s * p->u[d] + t * p->v[d];
-            PS_TRY(add(receivers, false, place));
+            PS_TRY(ps_receivers_add(receivers, false, place));
         }
     return PS_OK;
 }
@@ -162,7 +161,7 @@ ps_status ps_receivers_add_direction(ps_receivers *receivers, const char *text)
         return ps_fail(PS_USAGE, "\"%s\" is not a direction theta,phi in degrees", text);
     double theta = angles[0] * M_PI / 180, phi = angles[1] * M_PI / 180;
     double place[3] = {sin(theta) * cos(phi), sin(theta) * sin(phi), cos(theta)};
-    return add(receivers, true, place);
+    return ps_receivers_add(receivers, true, place);
 }
 
 /* The unit vector across `normal` that lies nearest to the z axis, or to x where z is the
@@ -191,7 +190,7 @@ ps_status ps_receivers_add_circle(ps_receivers *receivers, int64_t count, const 
     for (int64_t i = 0; i < count; ++i) {
         double angle = 2 * M_PI * (double)i / (double)count, place[3];
         for (int d = 0; d < 3; ++d) place[d] = cos(angle) * u[d] + sin(angle) * v[d];
-        PS_TRY(add(receivers, true, place));
+        PS_TRY(ps_receivers_add(receivers, true, place));
     }
     return PS_OK;
 }
@@ -205,7 +204,7 @@ ps_status ps_receivers_add_sphere(ps_receivers *receivers, const char *text)
             double theta = M_PI * ((double)i + .5) / (double)n[0];
             double phi = 2 * M_PI * (double)j / (double)n[1];
             const double place[3] = {sin(theta) * cos(phi), sin(theta) * sin(phi), cos(theta)};
-            PS_TRY(add(receivers, true, place));
+            PS_TRY(ps_receivers_add(receivers, true, place));
         }
     return PS_OK;
 }

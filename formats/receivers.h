@@ -33,6 +33,7 @@ typedef struct ps_receivers {
 /* All functions: PS_USAGE with a message that repeats the text and says what was expected;
  * PS_INVALID for a broken file (with its line); PS_EXHAUSTED without memory. A zeroed struct is
  * empty. */
+ps_status ps_receivers_add(ps_receivers *receivers, bool far_field, const double place[3]);
 ps_status ps_receivers_add_point(ps_receivers *receivers, const char *text);
 ps_status ps_receivers_add_file(ps_receivers *receivers, const char *path);
 ps_status ps_receivers_add_plane(ps_receivers *receivers, const char *text);

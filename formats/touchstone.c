@@ -105,12 +105,7 @@ static ps_status read_keyword(reading *x, const char *text)
 
 static ps_status keep(reading *x, double value)
 {
-    if (x->count == x->room) {
-        x->room = x->room ? 2 * x->room : 1024;
-        double *more = realloc(x->numbers, (size_t)x->room * sizeof *more);
-        if (!more) return ps_fail(PS_EXHAUSTED, "%s: no memory for its numbers", x->path);
-        x->numbers = more;
-    }
+    PS_TRY(ps_grow((void **)&x->numbers, &x->room, x->count + 1, sizeof value, "numbers"));
     x->numbers[x->count++] = value;
     return PS_OK;
 }

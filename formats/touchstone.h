@@ -6,8 +6,6 @@
 #ifndef PS_FORMATS_TOUCHSTONE_H
 #define PS_FORMATS_TOUCHSTONE_H
 
-#include <stdbool.h>
-
 #include "formats/trace.h"
 
 enum { PS_TOUCHSTONE_PORTS = 64, PS_TOUCHSTONE_LINE = 1 << 16 };

@@ -11,6 +11,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "runtime/memory.h"
+
 enum {
     PATH_SIZE = 4096,
     SPARED_MOST = 1024,
@@ -62,6 +64,34 @@ ps_status ps_path_open_input(const char *path, const char *what, FILE **out)
     PS_TRY(ps_path_check_input(path, what));
     *out = fopen(path, "rb");
     return *out ? PS_OK : ps_path_unreadable(path);
+}
+
+ps_status ps_path_read(const char *path, const char *name, char **text, int64_t *bytes)
+{
+    enum { PART = 65536 };
+    struct stat found;
+    int64_t room = 0, part = PART, got = PART;
+    FILE *file = fopen(path, "rb");
+    *text = NULL;
+    *bytes = 0;
+    if (!file) return ps_path_unreadable(name);
+    bool regular = fstat(fileno(file), &found) == 0 && S_ISREG(found.st_mode);
+    if (regular) part = got = found.st_size;
+    ps_status status = PS_OK;
+    do {
+        status = ps_grow((void **)text, &room, *bytes + part + 1, 1, "the text of a file");
+        if (status != PS_OK) break;
+        got = (int64_t)fread(*text + *bytes, 1, (size_t)part, file);
+        (*text)[*bytes += got] = 0;
+    } while (got == part && !regular);
+    if (status == PS_OK && (ferror(file) || (regular && got < part)))
+        status = ps_path_unreadable(name);
+    fclose(file);
+    if (status != PS_OK) {
+        free(*text);
+        *text = NULL;
+    }
+    return status;
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)

@@ -27,6 +27,9 @@ ps_status ps_path_unreadable(const char *path);
 ps_status ps_path_check_input(const char *path, const char *what);
 /* The same, and opens it to be read; close it with fclose. */
 ps_status ps_path_open_input(const char *path, const char *what, FILE **out);
+/* All bytes of a file or a pipe, with a 0 behind them; the caller's to free(). Failures call it
+ * `name`. */
+ps_status ps_path_read(const char *path, const char *name, char **text, int64_t *bytes);
 
 /* Whether both name one file: one that exists, or the same name in the same folder. */
 bool ps_path_same(const char *a, const char *b);

@@ -152,11 +152,27 @@ static void expand_short_options(int argc, char **argv)
     }
 }
 
+/* How many operands a synopsis has: [X] need not be there, X... may be more; options and another
+ * form, after "|", are none. */
+static void count_operands(const char *synopsis, int *least, int *most)
+{
+    *least = *most = 0;
+    for (const char *word = synopsis; *word && *word != '-' && *word != '|';) {
+        size_t length = strcspn(word, " ");
+        *least += *word != '[';
+        ++*most;
+        word += length + (word[length] == ' ');
+    }
+    if (strstr(synopsis, "...")) *most = PS_OPERANDS_MAX;
+}
+
 /* A program with a fixed number of operands, or with as many inputs as there are, has an output,
  * which --plan can do without. */
 static ps_status check_operands(const ps_program *program, ps_run *run)
 {
-    int least = program->operands_min, most = program->operands_max, count = run->operand_count;
+    int least, most, count = run->operand_count;
+    count_operands(program->synopsis, &least, &most);
+    if (program->operands_least) least = program->operands_least;
     bool needed = !program->reads_only && (least == most || most == PS_OPERANDS_MAX);
     if (needed && count == least - 1 && run->plan) return PS_OK;
     if (needed && count == least - 1)
@@ -168,8 +184,7 @@ static ps_status check_operands(const ps_program *program, ps_run *run)
         return PS_OK;
     }
     return ps_fail(PS_USAGE, "%s arguments; usage: penstock-%s [options] %s",
-                   run->operand_count < program->operands_min ? "too few" : "too many",
-                   program->name, program->synopsis);
+                   count < least ? "too few" : "too many", program->name, program->synopsis);
 }
 
 /* What is read at "FILE:key=FILE", an argument of an option. */

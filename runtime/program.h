@@ -55,13 +55,14 @@ typedef struct ps_allowance {
 
 typedef struct ps_program {
     const char *name;        /* without "penstock-"                                          */
-    const char *synopsis;    /* operands: "INPUT OUTPUT"                                     */
+    const char *synopsis;    /* operands: "INPUT... OUTPUT", "[INPUT] OUTPUT"; what stands there is
+                                asked for; where as many are needed as may be, OUTPUT may be left out
+                                with --plan */
     const char *description; /* a paragraph or two, a line each: what it does, what it writes */
     const char *examples;    /* a few command lines                                          */
     const ps_option *options;
     const ps_figure *figures; /* all that it may print through runtime/report.h              */
-    int operands_min,
-        operands_max; /* where they are the same, OUTPUT may be left out with --plan */
+    int operands_least; /* of a program that asks for the others itself; 0: of the synopsis */
     ps_status (*run)(ps_run *run);
     const ps_allowance *allowances; /* what --allow takes; NULL: nothing                     */
     int results; /* raised with every change after which the same command gives other numbers; it

@@ -171,8 +171,6 @@ static const ps_program program = {
     .options = table,
     .figures = figure_table,
     .allowances = allowances,
-    .operands_min = 2,
-    .operands_max = 2,
     .run = run_program};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

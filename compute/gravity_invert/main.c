@@ -356,8 +356,6 @@ int main(int argc, char **argv)
         .options = options,
         .figures = figure_table,
         .allowances = allowances,
-        .operands_min = 3,
-        .operands_max = 3,
         .run = run_invert};
     return ps_main(&program, argc, argv);
 }

@@ -206,8 +206,6 @@ int main(int argc, char **argv)
         .options = options,
         .figures = figure_table,
         .allowances = allowances,
-        .operands_min = 3,
-        .operands_max = 3,
         .run = run_field};
     return ps_main(&program, argc, argv);
 }

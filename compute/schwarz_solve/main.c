@@ -424,8 +424,6 @@ static const ps_program program = {
                 "--host-memory 2G",
     .options = options,
     .figures = figure_table,
-    .operands_min = 1,
-    .operands_max = 2,
     .run = run_solve,
     .streams = true,
     .saves = true,

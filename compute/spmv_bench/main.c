@@ -168,8 +168,6 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .reads_only = true,
-    .operands_min = 0,
-    .operands_max = 1,
     .run = run_bench};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -256,8 +256,7 @@ static const ps_program program = {
     .options = table,
     .figures = figure_table,
     .allowances = march_allowances,
-    .operands_min = 1,
-    .operands_max = 3,
+    .operands_least = 1,
     .run = run_program};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -100,8 +100,6 @@ static const ps_program program = {
     .reads_only = true,
     .options = options,
     .figures = figure_table,
-    .operands_min = 2,
-    .operands_max = 2,
     .run = run_compare};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

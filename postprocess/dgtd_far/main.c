@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/phasors.h"
 #include "formats/receivers.h"
 #include "formats/store_memory.h"
 #include "formats/tag_names.h"
@@ -15,7 +14,6 @@
 #include "postprocess/dgtd_far/surface.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
-#include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
 #include "stage/plan.h"
@@ -493,8 +491,6 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .allowances = allowances,
-    .operands_min = 3,
-    .operands_max = 3,
     .run = run_far};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

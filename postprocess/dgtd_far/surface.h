@@ -13,8 +13,6 @@
 #ifndef PS_DGTD_FAR_SURFACE_H
 #define PS_DGTD_FAR_SURFACE_H
 
-#include <stdbool.h>
-
 #include "formats/phasors.h"
 #include "kernels/dgtd/lattice.h"
 #include "runtime/program.h"

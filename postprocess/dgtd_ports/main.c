@@ -460,8 +460,6 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .allowances = allowances,
-    .operands_min = 2,
-    .operands_max = PS_OPERANDS_MAX,
     .run = run_ports};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

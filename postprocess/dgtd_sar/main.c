@@ -9,7 +9,6 @@
 #include "runtime/report.h"
 #include "runtime/scope.h"
 #include "stage/plan.h"
-#include "stage/product.h"
 
 static struct {
     double frequency, grid, amplitude, power, accepted;
@@ -249,8 +248,6 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .allowances = allowances,
-    .operands_min = 3,
-    .operands_max = 3,
     .run = run_sar};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

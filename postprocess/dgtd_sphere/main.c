@@ -118,13 +118,8 @@ static ps_status take_like(job *j)
     j->count = trace.samples;
     j->frequencies = trace.axis;
     trace.axis = NULL;
-    for (int64_t p = 0; p < trace.channels && status == PS_OK; p += width) {
-        char text[96];
-        const double *x = trace.places + 3 * p;
-        snprintf(text, sizeof text, "%.17g,%.17g,%.17g", x[0], x[1], x[2]);
-        status = ps_receivers_add_point(&j->receivers, text);
-    }
-    j->receivers.far_field = is_far();
+    for (int64_t p = 0; p < trace.channels && status == PS_OK; p += width)
+        status = ps_receivers_add(&j->receivers, is_far(), trace.places + 3 * p);
     return status;
 }
 
@@ -318,8 +313,6 @@ static const ps_program program = {
         "      --fmin 50e6 --fmax 600e6 --count 12",
     .options = options,
     .figures = figure_table,
-    .operands_min = 0,
-    .operands_max = 1,
     .run = run_sphere};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

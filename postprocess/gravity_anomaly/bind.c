@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "postprocess/gravity_anomaly/anomaly.h"
-#include "runtime/log.h"
 #include "runtime/path.h"
 
 enum { PATH_SIZE = 4096 };

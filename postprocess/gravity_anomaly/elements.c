@@ -3,7 +3,6 @@
 
 #include "kernels/schwarz/prism.h"
 #include "postprocess/gravity_anomaly/anomaly.h"
-#include "postprocess/gravity_anomaly/gradient.h"
 #include "runtime/scope.h"
 
 static int64_t cell_of(double at, double origin, double h, int64_t nodes, double *rest)

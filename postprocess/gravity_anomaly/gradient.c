@@ -1,4 +1,4 @@
-#include "postprocess/gravity_anomaly/gradient.h"
+#include "postprocess/gravity_anomaly/anomaly.h"
 
 #include <math.h>
 #include <string.h>

@@ -186,8 +186,6 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .allowances = allowances,
-    .operands_min = 2,
-    .operands_max = 2,
     .run = run_anomaly};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

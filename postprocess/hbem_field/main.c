@@ -73,12 +73,9 @@ typedef struct job {
 static ps_status add_monostatic(job *j)
 {
     for (int64_t i = 0; i < j->source.incidences; ++i) {
-        char text[96];
         const double *d = j->source.directions[i];
-        snprintf(text, sizeof text, "%.17g,%.17g,%.17g", -d[0], -d[1], -d[2]);
-        PS_TRY(ps_receivers_add_point(&j->receivers, text));
+        PS_TRY(ps_receivers_add(&j->receivers, true, (const double[3]){-d[0], -d[1], -d[2]}));
     }
-    j->receivers.far_field = true;
     return PS_OK;
 }
 
@@ -489,8 +486,6 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .allowances = allowances,
-    .operands_min = 2,
-    .operands_max = PS_OPERANDS_MAX,
     .run = run_field,
     .parallel = true};
 

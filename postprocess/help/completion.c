@@ -1,9 +1,7 @@
-#include "postprocess/help/completion.h"
+#include "postprocess/help/help.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "postprocess/help/help_text.h"
 
 static void print_options(const program_entry *program, const help_text *help)
 {

@@ -1,14 +1,11 @@
-#include "postprocess/help/dispatch.h"
+#include "postprocess/help/help.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "postprocess/help/listing.h"
-#include "postprocess/help/registry.h"
 #include "runtime/log.h"
-#include "runtime/program.h"
 
 static const char prefix[] = "penstock-";
 

@@ -1,4 +1,4 @@
-#include "postprocess/help/help_text.h"
+#include "postprocess/help/help.h"
 
 #include <stdlib.h>
 #include <string.h>

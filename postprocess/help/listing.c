@@ -1,10 +1,7 @@
-#include "postprocess/help/listing.h"
+#include "postprocess/help/help.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "postprocess/help/registry.h"
-#include "runtime/program.h"
 
 static int longest_name(void)
 {

@@ -3,13 +3,9 @@
  */
 #include <string.h>
 
-#include "postprocess/help/completion.h"
-#include "postprocess/help/dispatch.h"
 #include "postprocess/help/figure_table.h"
-#include "postprocess/help/listing.h"
-#include "postprocess/help/man_page.h"
+#include "postprocess/help/help.h"
 #include "runtime/log.h"
-#include "runtime/program.h"
 
 static const char *man_folder;
 static bool completion, list;
@@ -51,8 +47,6 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .reads_only = true,
-    .operands_min = 0,
-    .operands_max = 1,
     .run = run_help};
 
 int main(int argc, char **argv)

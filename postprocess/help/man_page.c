@@ -1,14 +1,11 @@
-#include "postprocess/help/man_page.h"
+#include "postprocess/help/help.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "postprocess/help/help_text.h"
-#include "postprocess/help/registry.h"
 #include "runtime/process.h"
-#include "runtime/program.h"
 #include "runtime/scope.h"
 
 /* Text for roff: backslashes and dashes escaped, no line that begins with a request. */

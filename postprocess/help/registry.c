@@ -1,4 +1,4 @@
-#include "postprocess/help/registry.h"
+#include "postprocess/help/help.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "postprocess/plot/colour_range.h"
+#include "postprocess/plot/plot.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "postprocess/plot/decibel.h"
+#include "postprocess/plot/curves.h"
 
 #include <math.h>
 #include <stdio.h>

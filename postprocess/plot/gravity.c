@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include "formats/gravity_map.h"
-#include "postprocess/plot/colour_range.h"
 #include "postprocess/plot/plot.h"
 #include "runtime/scope.h"
 

@@ -131,35 +131,12 @@ ps_status json_numbers(const char *text, json_number **out, int *count)
     return status;
 }
 
-ps_status json_read_file(const char *path, char **out)
-{
-    FILE *file = fopen(path, "r");
-    *out = NULL;
-    if (!file) return ps_path_unreadable(path);
-    int64_t length = 0, capacity = 0;
-    ps_status status = PS_OK;
-    for (;;) {
-        status = ps_grow((void **)out, &capacity, length + 65536, 1, "the text of a file");
-        if (status != PS_OK) break;
-        size_t got = fread(*out + length, 1, 65535, file);
-        length += (int64_t)got;
-        (*out)[length] = 0;
-        if (got == 0) break;
-    }
-    if (status == PS_OK && ferror(file)) status = ps_path_unreadable(path);
-    fclose(file);
-    if (status != PS_OK) {
-        free(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
 ps_status json_numbers_of(const char *path, json_number **out, int *count)
 {
     PS_SCOPED_MEMORY char *text = NULL;
+    int64_t bytes;
     *out = NULL;
-    PS_TRY(json_read_file(path, &text));
+    PS_TRY(ps_path_read(path, path, &text, &bytes));
     ps_status status = json_numbers(text, out, count);
     return status == PS_OK ? PS_OK : ps_context(status, "%s", path);
 }

@@ -21,7 +21,4 @@ ps_status json_numbers_of(const char *path, json_number **out, int *count);
 double json_value(const json_number *numbers, int count, const char *path); /* 0: not there */
 int json_small(const json_number *numbers, int count, const char *path);    /* within 0 .. 9999 */
 
-/* The whole text of a file; the caller frees it. */
-ps_status json_read_file(const char *path, char **out);
-
 #endif

@@ -181,8 +181,7 @@ static const ps_program program = {
                 "  penstock-plot workers run.workers.h5 --x-range 1,40 --output workers.png",
     .reads_only = true,
     .options = options,
-    .operands_min = 1,
-    .operands_max = PS_OPERANDS_MAX,
+    .operands_least = 1,
     .run = run_plot};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "postprocess/plot/colour_range.h"
 #include "postprocess/plot/curves.h"
 #include "runtime/memory.h"
 #include "runtime/option_values.h"

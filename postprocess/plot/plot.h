@@ -61,4 +61,23 @@ ps_status plot_x_range(const plot_request *request, double *low, double *high);
 /* PS_USAGE unless there are between `least` and `most` files. */
 ps_status plot_need_files(const plot_request *request, int least, int most, const char *what);
 
+/* ---- which values get which colours, for fields ---- */
+
+typedef struct colour_range {
+    double ends[2];  /* the values that have the first and the last colour                     */
+    double reach[2]; /* the least and the largest value; beyond the ends all have an end's colour */
+} colour_range;
+
+/* The colours: --range if given ("LARGEST": symmetric; "FROM,TO"), else
+ * symmetric about zero at the 99.5th percentile of |values|, so that a few points do not decide
+ * it, and from zero on where no value is negative. NaN are left out. */
+ps_status colour_range_choose(const plot_request *request, const double *values, int64_t count,
+                              colour_range *out);
+
+/* set cbrange, palette, tics and the label of the colour box: quantity and units, with the prefix
+ * that suits the range; returns the factor that values are to be multiplied by. Where values lie
+ * beyond an end its tic is a sign of that, and the label tells how far they reach. */
+double colour_range_put(const colour_range *range, const char *quantity, const char *units,
+                        canvas *c);
+
 #endif

@@ -9,7 +9,6 @@
 
 #include "kernels/common/vec3.h"
 #include "postprocess/plot/curves.h"
-#include "postprocess/plot/decibel.h"
 #include "runtime/memory.h"
 #include "runtime/option_values.h"
 #include "runtime/scope.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/prism_model.h"
-#include "postprocess/plot/colour_range.h"
 #include "postprocess/plot/plot.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "postprocess/plot/curves.h"
-#include "postprocess/plot/decibel.h"
 #include "runtime/scope.h"
 
 static ps_status draw(const plot_request *request, const curve_set *set, canvas *c)

@@ -8,6 +8,7 @@
 #include "formats/worker_log.h"
 #include "postprocess/plot/json.h"
 #include "postprocess/plot/plot.h"
+#include "runtime/path.h"
 #include "runtime/scope.h"
 
 enum { BARS_MAX = 16, STAGES_MAX = 12 };
@@ -84,7 +85,8 @@ static ps_status read_log(const char *path, int bar, stage_table *table)
 static ps_status read_run(const char *path, int bar, stage_table *table)
 {
     PS_SCOPED_MEMORY char *text = NULL;
-    PS_TRY(json_read_file(path, &text));
+    int64_t bytes;
+    PS_TRY(ps_path_read(path, path, &text, &bytes));
     return (unsigned char)text[0] == 0x89 /* as HDF5 files begin */ ? read_log(path, bar, table)
                                                                     : read_report(path, text, bar,
                                                                                   table);

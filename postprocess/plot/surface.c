@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "formats/history.h"
-#include "postprocess/plot/colour_range.h"
+#include "postprocess/plot/plot.h"
 #include "postprocess/plot/scene.h"
 #include "postprocess/plot/skin.h"
 #include "runtime/memory.h"

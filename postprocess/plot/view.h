@@ -5,7 +5,7 @@
 #ifndef PS_PLOT_VIEW_H
 #define PS_PLOT_VIEW_H
 
-#include "postprocess/plot/colour_range.h"
+#include "postprocess/plot/plot.h"
 #include "postprocess/plot/skin.h"
 
 enum { VIEW_FIELDS_MAX = 8, VIEW_FRAMES_MAX = 40, VIEW_TRIANGLES_MAX = 60000 };

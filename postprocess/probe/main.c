@@ -305,8 +305,6 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .allowances = allowances,
-    .operands_min = 3,
-    .operands_max = 3,
     .run = run_probe};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -117,8 +117,6 @@ static const ps_program program = {
     .reads_only = true,
     .options = options,
     .figures = figure_table,
-    .operands_min = 1,
-    .operands_max = PS_OPERANDS_MAX,
     .run = run_report};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,6 +6,7 @@
 #include "report/page.html.h"
 #include "runtime/base64.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
 #include "runtime/scratch_file.h"
@@ -22,9 +22,9 @@ typedef struct page_writer {
     report_counts *counts;
 } page_writer;
 
-static void put_escaped(FILE *file, const char *text, size_t length)
+static void put_escaped(FILE *file, const char *text, int64_t length)
 {
-    for (size_t i = 0; i < length; ++i) {
+    for (int64_t i = 0; i < length; ++i) {
         unsigned char c = (unsigned char)text[i];
         const char *instead = c == '&'                           ? "&amp;"
                               : c == '<'                         ? "&lt;"
@@ -61,21 +61,6 @@ static void put_string(FILE *file, const char *text)
     fputc('"', file);
 }
 
-static ps_status read_whole(const char *path, char **out, size_t *length)
-{
-    FILE *file = fopen(path, "rb");
-    *out = NULL;
-    if (!file) return ps_fail(PS_FAILED, "%s: %s", path, strerror(errno));
-    fseek(file, 0, SEEK_END);
-    long size = ftell(file);
-    rewind(file);
-    *out = malloc((size_t)size + 1);
-    *length = *out ? fread(*out, 1, (size_t)size, file) : 0;
-    fclose(file);
-    if (!*out) return ps_fail(PS_EXHAUSTED, "no memory for a picture of %ld bytes", size);
-    return *length == (size_t)size ? PS_OK : ps_fail(PS_FAILED, "%s was not read whole", path);
-}
-
 /* Runs plot into `path`; what it says is the caller's to free. */
 static ps_status draw(const report_drawing *d, const char *path, char **said, int *code)
 {
@@ -99,12 +84,12 @@ static void put_command(FILE *file, const report_drawing *d)
 }
 
 static ps_status put_picture(page_writer *w, const report_drawing *d, char *path, const char *data,
-                             size_t length)
+                             int64_t length)
 {
     bool svg = strstr(path, ".svg") != NULL;
     fprintf(w->file, "<figure><img alt=\"%s\" src=\"data:image/%s;base64,", d->arguments[0],
             svg ? "svg+xml" : "png");
-    ps_base64_write(w->file, data, (int64_t)length);
+    ps_base64_write(w->file, data, length);
     fprintf(w->file, "\">");
     put_command(w->file, d);
     fprintf(w->file, "</figure>\n");
@@ -112,7 +97,7 @@ static ps_status put_picture(page_writer *w, const report_drawing *d, char *path
     return PS_OK;
 }
 
-static void put_view(page_writer *w, const report_drawing *d, const char *data, size_t length)
+static void put_view(page_writer *w, const report_drawing *d, const char *data, int64_t length)
 {
     fprintf(w->file, "<figure class=\"view\"><iframe name=\"view%lld\" title=\"view\" data-page=\"",
             (long long)w->counts->views++);
@@ -128,18 +113,18 @@ static ps_status put_drawing(page_writer *w, const report_drawing *d)
     PS_SCOPED_MEMORY char *said = NULL;
     PS_SCOPED_MEMORY char *data = NULL;
     char path[REPORT_PATH_MAX + 16];
-    size_t length = 0;
+    int64_t length = 0;
     int code = 0;
     snprintf(path, sizeof path, "%s/picture.%s", w->folder.path, d->view ? "html" : "svg");
     PS_TRY(draw(d, path, &said, &code));
-    if (code == 0) PS_TRY(read_whole(path, &data, &length));
+    if (code == 0) PS_TRY(ps_path_read(path, path, &data, &length));
     unlink(path);
     if (code == 0 && !d->view && length > SVG_MAX) {
         PS_FREE(said, data);
         said = data = NULL;
         snprintf(path, sizeof path, "%s/picture.png", w->folder.path);
         PS_TRY(draw(d, path, &said, &code));
-        if (code == 0) PS_TRY(read_whole(path, &data, &length));
+        if (code == 0) PS_TRY(ps_path_read(path, path, &data, &length));
         unlink(path);
     }
     if (code == 0) {

@@ -177,13 +177,6 @@ static ps_status take_like(plan *p, ps_product *product)
 
 /* ---- channels ---- */
 
-static ps_status add_vector(ps_receivers *receivers, const double v[3])
-{
-    char text[96];
-    snprintf(text, sizeof text, "%.17g,%.17g,%.17g", v[0], v[1], v[2]);
-    return ps_receivers_add_point(receivers, text);
-}
-
 /* Directions at given angles to the first emitter's, in one plane with it. */
 static ps_status add_angles(plan *p)
 {
@@ -199,7 +192,7 @@ static ps_status add_angles(plan *p)
     for (int i = 0; i < count; ++i) {
         double a = angles[i] * M_PI / 180, v[3];
         for (int d = 0; d < 3; ++d) v[d] = cos(a) * e[d] + sin(a) * across[d];
-        PS_TRY(add_vector(&p->receivers, v));
+        PS_TRY(ps_receivers_add(&p->receivers, false, v));
     }
     return PS_OK;
 }
@@ -221,7 +214,7 @@ static ps_status add_mesh(plan *p)
             for (int k = 0; cells && k < 3; ++k) sum += mesh.vertices[3 * corner[k] + d] / 3;
             v[d] = (cells ? sum : mesh.vertices[3 * i + d]) - centre[d];
         }
-        PS_TRY(add_vector(&p->receivers, v));
+        PS_TRY(ps_receivers_add(&p->receivers, false, v));
     }
     return PS_OK;
 }
@@ -374,8 +367,6 @@ static const ps_program program = {
                 "  penstock-sphere-exact mie.h5 --quantity hard-far --speed 343 --radius 0.1 \\\n"
                 "      --emitter plane:dir=0,0,1:width=1 --angles 0,90,180 --frequencies 100,200",
     .options = options,
-    .operands_min = 1,
-    .operands_max = 1,
     .run = run_sphere_exact};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "formats/hmatrix.h"
-#include "formats/store.h"
 #include "formats/task_trace.h"
 #include "postprocess/verify/figure_table.h"
 #include "postprocess/verify/hmatrix.h"
@@ -138,8 +137,6 @@ static const ps_program program = {
     .reads_only = true,
     .options = options,
     .figures = figure_table,
-    .operands_min = 1,
-    .operands_max = PS_OPERANDS_MAX,
     .run = run_verify};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

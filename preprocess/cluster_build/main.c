@@ -134,8 +134,6 @@ static const ps_program program = {
                 "  penstock-cluster-build cube.hdf mixed.h5 --test p1 --trial p0 --leaf 64 --eta 1",
     .options = options,
     .figures = figure_table,
-    .operands_min = 2,
-    .operands_max = 2,
     .run = run_cluster_build};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

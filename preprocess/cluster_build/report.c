@@ -1,4 +1,3 @@
-
 #include "build.h"
 #include "kernels/hbem/assembly.h"
 #include "kernels/hbem/block_tree.h"

@@ -12,7 +12,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
-#include "growth.h"
+#include "setup.h"
 
 #define OFF_PLANE 1e-6
 #define OFF_SHAPE 1e-3
@@ -34,7 +34,7 @@ static void sort3(int32_t v[3])
     }
 }
 
-static ps_status add_outer(growth *g, outer x)
+static ps_status add_outer(growth *g, outer_face x)
 {
     PS_TRY(ps_grow((void **)&g->faces, &g->room, g->count + 1, sizeof *g->faces, "the layer"));
     sort3(x.v);
@@ -68,7 +68,7 @@ static ps_status collect(growth *g)
 {
     setup *s = g->s;
     for (int64_t f = 0; f < 4 * s->mesh.elements; ++f) {
-        outer x = {.face = (int32_t)f, .parent = (int32_t)(f / 4), .kind = s->kinds[f]};
+        outer_face x = {.face = (int32_t)f, .parent = (int32_t)(f / 4), .kind = s->kinds[f]};
         if (s->mesh.links[f] >= 0) continue;
         for (int i = 0; i < 3; ++i)
             x.v[i] = s->mesh.tetrahedra[f / 4 * 4 + ps_dgtd_face_vertices[f % 4][i]];
@@ -82,7 +82,7 @@ static ps_status collect(growth *g)
 }
 
 /* The side of the box that a face lies in: 3 * upper + axis, or -1. */
-static int side_of(const growth *g, const outer *x)
+static int side_of(const growth *g, const outer_face *x)
 {
     double size = 0;
     for (int c = 0; c < 3; ++c) size = fmax(size, g->box[1][c] - g->box[0][c]);
@@ -183,7 +183,7 @@ static int64_t choose(growth *g, int axis)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < g->count; ++i) {
-        outer *x = g->faces + i;
+        outer_face *x = g->faces + i;
         x->grows = x->kind == PS_DGTD_ABSORBING && (axis == BALL || side_of(g, x) % 3 == axis);
         count += x->grows;
     }
@@ -204,7 +204,7 @@ static int by_edge(const void *x, const void *y)
 }
 
 /* Does a face go along the direction in which its neighbour grows? */
-static bool goes_along(const growth *g, const outer *x, int axis)
+static bool goes_along(const growth *g, const outer_face *x, int axis)
 {
     const double *a = vertex(g, x->v[0]), *b = vertex(g, x->v[1]), *c = vertex(g, x->v[2]);
     double n[3], length = 0, along = 0;
@@ -256,7 +256,7 @@ static int32_t raised(const int32_t *first, int64_t columns, int32_t v, int64_t 
     return level == 0 ? v : (int32_t)(first[v] + (level - 1) * columns);
 }
 
-static ps_status raise_face(growth *g, const outer *x, const int32_t *first, int64_t columns)
+static ps_status raise_face(growth *g, const outer_face *x, const int32_t *first, int64_t columns)
 {
     for (int64_t l = 0; l < g->layers; ++l) {
         int32_t low[3], high[3];
@@ -268,18 +268,18 @@ static ps_status raise_face(growth *g, const outer *x, const int32_t *first, int
         PS_TRY(add_element(g, low[0], low[1], high[1], high[2], x->parent));
         PS_TRY(add_element(g, low[0], high[0], high[1], high[2], x->parent));
     }
-    outer cap = {.face = -1, .parent = x->parent, .kind = PS_DGTD_PEC};
+    outer_face cap = {.face = -1, .parent = x->parent, .kind = PS_DGTD_PEC};
     for (int k = 0; k < 3; ++k) cap.v[k] = raised(first, columns, x->v[k], g->layers);
     return add_outer(g, cap);
 }
 
 /* The wall over an edge of one growing face has the condition of the face on the other side. */
-static ps_status raise_wall(growth *g, const edge *e, const outer *beside, int32_t parent,
+static ps_status raise_wall(growth *g, const edge *e, const outer_face *beside, int32_t parent,
                             const int32_t *first, int64_t columns)
 {
     for (int64_t l = 0; l < g->layers; ++l) {
         int32_t a = e->a, b = e->b, up = raised(first, columns, b, l + 1);
-        outer one = {.face = -1, .parent = parent, .kind = beside->kind}, two = one;
+        outer_face one = {.face = -1, .parent = parent, .kind = beside->kind}, two = one;
         one.v[0] = raised(first, columns, a, l), one.v[1] = raised(first, columns, b, l);
         one.v[2] = up;
         two.v[0] = one.v[0], two.v[1] = raised(first, columns, a, l + 1), two.v[2] = up;
@@ -306,17 +306,17 @@ static ps_status raise_walls(growth *g, int axis, int64_t faces, const int32_t *
     int64_t count = 0;
     PS_TRY(PS_ALLOC(&edges, 3 * faces, "the layer"));
     for (int64_t i = 0; i < 3 * faces; ++i) {
-        const outer *x = g->faces + i / 3;
+        const outer_face *x = g->faces + i / 3;
         edges[count++] = (edge){x->v[i % 3 == 2], x->v[i % 3 == 0 ? 1 : 2], i / 3};
     }
     qsort(edges, (size_t)count, sizeof *edges, by_edge);
     for (int64_t i = 0, end; i < count; i = end) {
-        const outer *beside = NULL;
+        const outer_face *beside = NULL;
         int64_t growing = 0, parent = 0;
         bool clear = true;
         for (end = i; end < count && edges[end].a == edges[i].a && edges[end].b == edges[i].b;
              ++end) {
-            const outer *x = g->faces + edges[end].face;
+            const outer_face *x = g->faces + edges[end].face;
             growing += x->grows;
             if (x->grows) parent = x->parent;
             clear = clear && (x->grows || !beside || beside->kind == x->kind);
@@ -325,7 +325,7 @@ static ps_status raise_walls(growth *g, int axis, int64_t faces, const int32_t *
         if (growing == 0 || (growing == 2 && end - i == 2)) continue;
         if (growing != 1 || !beside || !clear || !goes_along(g, beside, axis))
             return tell_slanted(g, edges + i);
-        outer copy = *beside; /* faces move when walls are added */
+        outer_face copy = *beside; /* faces move when walls are added */
         PS_TRY(raise_wall(g, edges + i, &copy, (int32_t)parent, first, columns));
     }
     return PS_OK;
@@ -342,7 +342,7 @@ static ps_status pass(growth *g, int axis)
     PS_TRY(raise_vertices(g, axis, first, &columns));
     PS_TRY(raise_walls(g, axis, faces, first, columns));
     for (int64_t i = 0; i < faces; ++i) {
-        outer x = g->faces[i];
+        outer_face x = g->faces[i];
         if (x.grows) PS_TRY(raise_face(g, &x, first, columns));
     }
     for (int64_t i = 0; i < g->count; ++i)

@@ -12,10 +12,9 @@
 
 #include "kernels/common/vec3.h"
 #include "kernels/dgtd/port_line.h"
-#include "port_patch.h"
+#include "setup.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
-#include "triangle_space.h"
 
 enum { MODES_MAX = TRIANGLE_MODES_MAX };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "kernels/common/vec3.h"
-#include "port_patch.h"
+#include "setup.h"
 #include "runtime/memory.h"
 
 /* Of the port's size: how flat it is; sine of how far walls may lean (facets of round ones do). */

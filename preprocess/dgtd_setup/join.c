@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "growth.h"
+#include "setup.h"
 #include "kernels/common/mesh_parts.h"
 #include "kernels/dgtd/reference.h"
 #include "runtime/memory.h"

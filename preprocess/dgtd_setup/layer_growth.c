@@ -11,7 +11,6 @@
 
 #include "kernels/dgtd/pml.h"
 #include "runtime/log.h"
-#include "runtime/program.h"
 #include "setup.h"
 
 /* By order: the least height along the direction over the longest edge across it, and the largest

@@ -12,7 +12,6 @@
 
 #include "kernels/common/mesh_parts.h"
 #include "kernels/dgtd/ranges.h"
-#include "kernels/dgtd/time_step.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "iteration.h"
+#include "setup.h"
 #include "kernels/dgtd/local_bounds.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"

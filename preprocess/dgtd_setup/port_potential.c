@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "kernels/common/vec3.h"
-#include "port_patch.h"
+#include "setup.h"
 
 double triangle_hats(const port_patch *p, int64_t triangle, double gradient[3][3])
 {

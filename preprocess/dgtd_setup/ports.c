@@ -12,7 +12,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
-#include "port_patch.h"
+#include "setup.h"
 
 static const char keys[] =
     "faces, r, l, c, connect (series or parallel), z0, plus, axis; of a source: amplitude, shape, "

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "kernels/dgtd/time_step.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
 #include "setup.h"

@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "kernels/dgtd/mesh.h"
-#include "kernels/dgtd/time_step.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "setup.h"

@@ -10,6 +10,7 @@
 #include "formats/dgtd_model.h"
 #include "kernels/dgtd/local_steps.h"
 #include "kernels/dgtd/system.h"
+#include "kernels/dgtd/time_step.h"
 #include "runtime/program.h"
 
 enum { SETUP_GAINS = 3, SETUP_KEYS_MAX = 32, SETUP_FREQUENCIES_MAX = 16, SETUP_TAGS_SHOWN = 8 };
@@ -211,5 +212,160 @@ ps_status report_setup(const setup *s);
 ps_dgtd_body setup_body(const setup *s);
 /* The element's row of the mesh file and its centroid, in words. out[160] */
 const char *element_text(const setup *s, int64_t element, char out[160]);
+
+/* ---- the system of a setup with fields, for what is found by applying it ---- */
+
+enum { ITERATION_VECTORS = 3 };
+typedef struct iteration {
+    ps_dgtd_reference reference;
+    ps_dgtd_operators operators;
+    ps_dgtd_system system;
+    ps_dgtd_power_scratch scratch;
+    void *vectors[ITERATION_VECTORS]; /* fields; zero */
+} iteration;
+
+/* With `vectors` fields more. Released by the caller in either case. */
+ps_status iteration_open(const setup *s, ps_precision precision, int vectors, iteration *out);
+void iteration_release(iteration *iteration);
+
+/* ---- a layer in the making (grow.c, join.c) ---- */
+
+/* An outer face of what has been made so far; vertices ascend. */
+typedef struct outer_face {
+    int32_t v[3], face, parent; /* 4 * element + face; the element that it grew from */
+    uint8_t kind;
+    bool grows;
+} outer_face;
+
+typedef struct growth {
+    setup *s;
+    const char *text;
+    int64_t layers;
+    double thickness, centre[3], radius, box[2][3];
+    outer_face *faces;
+    int64_t count, room;
+    int32_t *tetrahedra, *parents, *links; /* [made], of the new elements */
+    uint8_t *kinds;
+    int64_t made, tetrahedra_room, parents_room;
+    int64_t vertices, vertices_room;
+    int64_t grown; /* faces of the region */
+} growth;
+
+/* What was made becomes part of the mesh. */
+ps_status join_grown(growth *g);
+
+/* ---- a port while it is made: the sides of its faces and their vertices ---- */
+
+/* A face of a port, from one of its sides. */
+typedef struct port_side {
+    int32_t face, corner[3]; /* corners ascend; numbers of the mesh, then of the port */
+    bool alone;
+} port_side;
+
+typedef struct port_patch {
+    const setup *s;
+    const char *text;
+    int32_t tag, plus; /* of metal of the + conductor; 0: by axis */
+    double axis[3];    /* from - to +; 0: by the longest way      */
+    const char *mode;  /* of a guide, or NULL: a lumped network   */
+    char mode_text[16];
+    int64_t count, vertices;
+    port_side *sides;
+    int32_t *vertex; /* [vertices] numbers of the mesh, ascending           */
+    int32_t *root;   /* [vertices] a conductor's least vertex, -1: no metal */
+    uint8_t *marked; /* [vertices] on a face of the group `plus`            */
+    int conductors;
+    int32_t conductor[2];      /* the first two: -, + */
+    double *potential, *work;  /* [vertices], [3][vertices] */
+    double (*fields)[3];       /* [count][face nodes] grad phi or -e of a mode */
+} port_patch;
+
+static inline const double *patch_point(const port_patch *p, int32_t vertex)
+{
+    return p->s->mesh.vertices + 3 * (int64_t)p->vertex[vertex];
+}
+
+/* The number of a vertex of the mesh in the port, or -1. */
+int32_t patch_vertex(const port_patch *p, int32_t number);
+void patch_corners(const setup *s, int32_t face, int32_t out[3]);
+int32_t patch_root(const port_patch *p, int32_t vertex);
+
+/* Order of sides by their faces, for qsort and bsearch. */
+int patch_by_face(const void *a, const void *b);
+
+/* port_potential.c: grad l_a of the barycentric coordinates of a triangle; its area. */
+double triangle_hats(const port_patch *p, int64_t triangle, double gradient[3][3]);
+/* p->potential between the conductors, and its gradients by side, ascending. */
+ps_status port_potential_find(port_patch *p);
+void port_gradients(port_patch *p, ps_dgtd_port_spec *x, int32_t *faces, double (*gradients)[3]);
+
+/* guide_walls.c: the edges of a port's triangles, the walls at them, and that the port is the flat end of a straight guide
+ * of one medium without losses. */
+typedef struct guide_edge {
+    int32_t vertex[2]; /* ascending, of the port */
+    int triangles;
+    bool metal, magnetic;
+} guide_edge;
+
+typedef struct guide_walls {
+    int64_t count;
+    guide_edge *edges; /* ascending by vertices */
+    double normal[3], eps, mu, area;
+    double longest; /* edge, m */
+    bool metal;     /* all walls are */
+} guide_walls;
+
+ps_status guide_walls_find(const port_patch *p, guide_walls *out);
+int64_t guide_edge_find(const guide_walls *walls, int32_t a, int32_t b);
+
+/* guide_modes.c: the mode that p->mode asks for: p->fields in the order of the sides, and in the port its kind, cut-off,
+ * norm and reference; *next: the next cut-off above it, 1/m, or 0. The sides ascend by face. */
+ps_status guide_mode_find(port_patch *p, ps_dgtd_port_spec *port, double *next);
+
+/* ---- Lagrange polynomials on the triangles of a port, their eigenfunctions and potentials ---- */
+
+enum { TRIANGLE_ORDER_MAX = 5, TRIANGLE_NODES = 21, TRIANGLE_MODES_MAX = 64 };
+
+/* Functions that are 0 at magnetic walls, at metal ones. */
+typedef enum triangle_kind { TRIANGLE_TE, TRIANGLE_TM } triangle_kind;
+
+typedef struct triangle_space {
+    const port_patch *p;
+    int order, per;            /* nodes of a triangle */
+    int64_t nodes;
+    int32_t *node;             /* [triangles][per]                                              */
+    int32_t *sorted;           /* [nodes] along the port's longest extent: narrow bands         */
+    double (*points)[3];       /* [nodes] m                                                     */
+    uint8_t *metal, *magnetic; /* [nodes] at a wall; metal: 1 conductor[0], 2 conductor[1], 3 another */
+    int8_t index[TRIANGLE_NODES][3];
+    double mass[TRIANGLE_NODES * TRIANGLE_NODES]; /* of a triangle of area 1 */
+    double slopes[3][3][TRIANGLE_NODES * TRIANGLE_NODES]; /* int d/dl_a d/dl_b, likewise */
+} triangle_space;
+
+/* Eigenfunctions of -lap with |u| = 1 in L2, ascending, that of 0 left out. */
+typedef struct triangle_modes {
+    int count;
+    double *squares, *vectors; /* [count], [count][nodes] */
+} triangle_modes;
+
+ps_status triangle_space_open(const port_patch *p, const guide_walls *walls, int order, triangle_space *out);
+void triangle_space_release(triangle_space *space);
+
+/* int u v. */
+double triangle_space_product(const triangle_space *space, const double *u, const double *v);
+/* grad u in a triangle at barycentric coordinates l. */
+void triangle_space_gradient(const triangle_space *space, const double *u, int64_t triangle, const double l[3],
+                             double out[3]);
+/* int grad u, and int (x - middle).across grad u. */
+void triangle_space_mean(const triangle_space *space, const double *u, double out[3]);
+void triangle_space_moment(const triangle_space *space, const double *u, const double across[3], double out[3]);
+
+/* The first `wanted`, or all that there are. text: the port, for messages. */
+ps_status triangle_modes_find(const triangle_space *space, const char *text, triangle_kind kind, int wanted,
+                              triangle_modes *out);
+void triangle_modes_release(triangle_modes *modes);
+
+/* u = 0 on conductor[0], 1 on conductor[1], harmonic; *energy = int |grad u|^2. */
+ps_status triangle_space_potential(const triangle_space *space, const char *text, double *u, double *energy);
 
 #endif

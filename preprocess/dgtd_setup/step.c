@@ -6,12 +6,10 @@
 #include <string.h>
 
 #include "kernels/dgtd/mesh.h"
-#include "kernels/dgtd/time_step.h"
 #include "kernels/dgtd/upwind.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
-#include "iteration.h"
 #include "setup.h"
 
 /* Power iteration comes down to the limit from above. */

@@ -9,7 +9,7 @@
 #include "runtime/blas_threads.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
-#include "triangle_space.h"
+#include "setup.h"
 
 enum { ITERATIONS = 300, SPARE = 8 };
 

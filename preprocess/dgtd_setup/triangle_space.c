@@ -1,5 +1,5 @@
 /* triangle_space: numbering, integrals and values; triangle_modes.c solves. */
-#include "triangle_space.h"
+#include "setup.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* penstock-gravity-assemble: right-hand side with boundary values; matrices for others. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,6 @@
 #include "runtime/report.h"
 #include "runtime/scope.h"
 #include "stage/plan.h"
-#include "stage/product.h"
 
 enum { BOUNDARY_PRISM, BOUNDARY_POINT, BOUNDARY_ZERO };
 enum { MASS_AUTO, MASS_FOURTH, MASS_GALERKIN };
@@ -295,8 +293,6 @@ static const ps_program program = {
                 "--matrix A.mtx",
     .options = options,
     .figures = figure_table,
-    .operands_min = 2,
-    .operands_max = 2,
     .run = run_assemble};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

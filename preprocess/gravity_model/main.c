@@ -1,7 +1,6 @@
 /* penstock-gravity-model: density contrasts on the cells of a structured grid. */
 #include <math.h>
 #include <omp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -454,8 +453,6 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .allowances = allowances,
-    .operands_min = 1,
-    .operands_max = 1,
     .run = run_model};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

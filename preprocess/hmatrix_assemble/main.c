@@ -299,8 +299,6 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .allowances = allowances,
-    .operands_min = 2,
-    .operands_max = 2,
     .run = run_hmatrix_assemble,
     .parallel = true};
 

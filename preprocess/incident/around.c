@@ -1,4 +1,4 @@
-#include "preprocess/incident/around.h"
+#include "preprocess/incident/incident.h"
 
 #include <math.h>
 

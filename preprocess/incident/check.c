@@ -3,7 +3,7 @@
 
 #include "kernels/common/mesh_measure.h"
 #include "kernels/common/vec3.h"
-#include "preprocess/incident/check.h"
+#include "preprocess/incident/incident.h"
 #include "runtime/log.h"
 
 static const double mach_limit = .95, start_level = 1e-4, energy_level = .01;

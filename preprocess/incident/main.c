@@ -4,14 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/incident_file.h"
 #include "kernels/common/vec3.h"
-#include "preprocess/incident/around.h"
-#include "preprocess/incident/check.h"
 #include "preprocess/incident/figure_table.h"
-#include "preprocess/incident/moving.h"
-#include "preprocess/incident/panels.h"
-#include "preprocess/incident/sampled.h"
+#include "preprocess/incident/incident.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/scope.h"
@@ -382,13 +377,11 @@ static panels_of panels_for(const ps_run *run, const job *j)
                        chosen.density};
 }
 
-static void close_field(ps_incident_file **field) { ps_incident_file_close(field); }
-
 static ps_status make_file(job *j, const ps_product *product)
 {
     PS_SCOPED_MEMORY double *row = NULL;
     PS_SCOPED_MEMORY double *work = NULL;
-    PS_SCOPED(close_field) ps_incident_file *field = NULL;
+    PS_SCOPED(ps_incident_file_close) ps_incident_file *field = NULL;
     PS_TRY(PS_ALLOC(&row, j->header.unknowns, "a step"));
     PS_TRY(PS_ALLOC(&work, ps_load_workspace(&j->load) + 1, "a step"));
     PS_TRY(ps_incident_file_create(product->path, &product->identity, &j->header, &field));
@@ -492,8 +485,6 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .allowances = allowances,
-    .operands_min = 2,
-    .operands_max = 2,
     .run = run_incident};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -1,4 +1,4 @@
-#include "preprocess/incident/moving.h"
+#include "preprocess/incident/incident.h"
 
 #include <math.h>
 #include <omp.h>

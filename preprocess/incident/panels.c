@@ -1,4 +1,4 @@
-#include "preprocess/incident/panels.h"
+#include "preprocess/incident/incident.h"
 
 #include <math.h>
 #include <stdlib.h>

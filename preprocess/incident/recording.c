@@ -26,25 +26,14 @@ static ps_status add(wave *w, double value)
     if (!isfinite(value))
         return ps_fail(PS_INVALID, "%s: sample %lld is not a finite number", w->path,
                        (long long)w->count);
-    if (w->count == w->room) {
-        int64_t room = w->room ? 2 * w->room : 4096;
-        if (room > SAMPLES_MAX)
-            return ps_fail(PS_INVALID, "%s: more than %d samples", w->path, SAMPLES_MAX);
-        double *more = realloc(w->values, (size_t)room * sizeof *more);
-        if (!more) return ps_fail(PS_EXHAUSTED, "no memory for the samples of %s", w->path);
-        w->values = more;
-        w->room = room;
-    }
+    if (w->count == SAMPLES_MAX)
+        return ps_fail(PS_INVALID, "%s: more than %d samples", w->path, SAMPLES_MAX);
+    PS_TRY(ps_grow((void **)&w->values, &w->room, w->count + 1, sizeof value, "samples"));
     w->values[w->count++] = value;
     return PS_OK;
 }
 
 /* ---- tables ---- */
-
-typedef struct numbers {
-    ps_number_file *file;
-} numbers;
-static void numbers_close(numbers *n) { ps_number_file_close(&n->file); }
 
 ps_status even_time(const char *path, int64_t row, int64_t line, double time, even_times *t)
 {
@@ -74,13 +63,13 @@ static ps_status read_table(const source_text *s, wave *w)
     even_times times = {0, 0};
     double row[COLUMNS];
     int columns = 0, count;
-    PS_SCOPED(numbers_close) numbers in = {NULL};
-    PS_TRY(ps_number_file_open(w->path, &in.file));
+    PS_SCOPED(ps_number_file_close) ps_number_file *file = NULL;
+    PS_TRY(ps_number_file_open(w->path, &file));
     w->rate = s->rate;
     for (;;) {
-        PS_TRY(ps_number_file_line(in.file, row, COLUMNS, &count));
+        PS_TRY(ps_number_file_line(file, row, COLUMNS, &count));
         if (count == 0) return PS_OK;
-        int64_t line = ps_number_file_where(in.file);
+        int64_t line = ps_number_file_where(file);
         int wanted = s->column ? s->column : s->rate > 0 ? 1 : 2;
         if (wanted > count || (columns && count != columns))
             return ps_fail(PS_INVALID,

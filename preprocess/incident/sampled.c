@@ -1,4 +1,4 @@
-#include "preprocess/incident/sampled.h"
+#include "preprocess/incident/incident.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "preprocess/incident/tables.h"
+#include "preprocess/incident/incident.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,14 +19,11 @@ void table_release(table *t)
     memset(t, 0, sizeof *t);
 }
 
-static void close_numbers(ps_number_file **file) { ps_number_file_close(file); }
-static void close_columns(ps_hdf5_columns **file) { ps_hdf5_columns_close(file); }
-
 /* ---- reading ---- */
 
 static ps_status read_text(const char *path, table *out)
 {
-    PS_SCOPED(close_numbers) ps_number_file *file = NULL;
+    PS_SCOPED(ps_number_file_close) ps_number_file *file = NULL;
     PS_SCOPED_MEMORY double *row = NULL;
     int64_t room = 0;
     PS_TRY(PS_ALLOC(&row, COLUMNS_MAX, "a line of numbers"));
@@ -47,7 +44,7 @@ static ps_status read_text(const char *path, table *out)
 
 static ps_status read_hdf5(const char *path, const char *name, table *out)
 {
-    PS_SCOPED(close_columns) ps_hdf5_columns *file = NULL;
+    PS_SCOPED(ps_hdf5_columns_close) ps_hdf5_columns *file = NULL;
     PS_TRY(ps_hdf5_columns_open(path, &name, 1, &file));
     out->rows = ps_hdf5_columns_rows(file);
     out->width = ps_hdf5_columns_width(file, 0);

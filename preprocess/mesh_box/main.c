@@ -181,8 +181,6 @@ static const ps_program program = {
         "2:ball:0,0,0,0.1",
     .options = options,
     .figures = figure_table,
-    .operands_min = 1,
-    .operands_max = 1,
     .run = run_box};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,7 +11,6 @@
 
 #include "preprocess/mesh_import/import.h"
 #include "preprocess/mesh_import/text_lines.h"
-#include "runtime/log.h"
 
 /* Words that counts follow, on their line or on the next one: of VTK, MEDIT and MSH. */
 static const char *const words[] = {

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/mesh_measure.h"
 #include "kernels/common/mesh_topology.h"
 #include "kernels/common/vec3.h"
 #include "preprocess/mesh_import/import.h"

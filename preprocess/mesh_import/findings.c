@@ -1,6 +1,5 @@
 /* What is wrong with a mesh, gathered so that one run tells all of it. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "preprocess/mesh_import/import.h"

@@ -8,7 +8,6 @@
 #include "formats/volume_mesh.h"
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
-#include "runtime/program.h"
 
 enum { TAGS_MAX = 256 };
 

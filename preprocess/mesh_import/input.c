@@ -1,7 +1,6 @@
 /* The input file: compressed or not, and which reader takes it. */
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,5 +1,4 @@
 /* penstock-mesh-import: a mesh or geometry file becomes a checked, ordered mesh file. */
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -8,7 +7,6 @@
 #include "preprocess/mesh_import/figure_table.h"
 #include "preprocess/mesh_import/import.h"
 #include "runtime/log.h"
-#include "runtime/program.h"
 #include "runtime/scope.h"
 #include "stage/plan.h"
 #include "stage/product.h"
@@ -198,8 +196,6 @@ static const ps_program program = {
     .figures = figure_table,
     .results = 3,
     .allowances = allowances,
-    .operands_min = 1,
-    .operands_max = 2,
     .run = run_import};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -1,6 +1,5 @@
 /* The mesh as it is read, and how its parts are named to people. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,13 +4,11 @@
  * blanks. Source: MSC Nastran Quick Reference Guide, Format of Bulk Data Entries, GRID, GRDSET.
  */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "preprocess/mesh_import/import.h"
 #include "preprocess/mesh_import/text_lines.h"
-#include "runtime/scope.h"
 
 enum { CARD = 160, FIELDS = 6, WIDTH = 24 };
 

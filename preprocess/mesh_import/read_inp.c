@@ -4,7 +4,6 @@
  * Reference Guide, *NODE, *ELEMENT, *ELSET, *SOLID SECTION.
  */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

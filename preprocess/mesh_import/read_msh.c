@@ -3,7 +3,6 @@
  * 370 bytes a triangle, this reader 24. Format: Gmsh reference manual, "MSH file format".
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

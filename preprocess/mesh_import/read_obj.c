@@ -1,10 +1,8 @@
 /* Wavefront OBJ: v and f (v, v/vt, v//vn, v/vt/vn; negative indices count back); each name of a g
  * or usemtl that is followed by faces becomes a tag. Free-form surfaces are refused, the rest is
  * ignored. */
-#include <stdio.h>
 #include <string.h>
 
-#include "formats/tag_names.h"
 #include "preprocess/mesh_import/import.h"
 #include "preprocess/mesh_import/text_lines.h"
 

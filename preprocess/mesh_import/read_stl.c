@@ -1,5 +1,4 @@
 /* STL, text and binary. The format has no shared vertices: equal positions are one vertex. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

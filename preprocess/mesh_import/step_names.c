@@ -317,29 +317,13 @@ static ps_status write_copy(const step_text *s, const step_names *names, const c
 
 /* ---- all of it ---- */
 
-static void close_file(FILE **file)
-{
-    if (*file) fclose(*file);
-}
-
-static ps_status read_all(const char *path, const char *name, step_text *s)
-{
-    PS_SCOPED(close_file) FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0) return ps_path_unreadable(name);
-    long size = ftell(file);
-    rewind(file);
-    if (size < 0) return ps_path_unreadable(name);
-    PS_TRY(PS_ALLOC(&s->text, (int64_t)size + 1, "the text of a STEP file"));
-    size_t got = fread(s->text, 1, (size_t)size, file);
-    s->end = s->text + strlen(s->text);
-    return got == (size_t)size ? PS_OK : ps_path_unreadable(name);
-}
-
 static ps_status mark(const char *path, const char *name, const char *copy, step_text *s,
                       step_names *out, bool *marked)
 {
     bool named = false;
-    PS_TRY(read_all(path, name, s));
+    int64_t bytes;
+    PS_TRY(ps_path_read(path, name, &s->text, &bytes));
+    s->end = s->text + strlen(s->text);
     PS_TRY(scan(s));
     PS_TRY(add_solids(s, out, &named));
     if (!named) return PS_OK;

@@ -1,7 +1,6 @@
 #include "preprocess/mesh_import/vtk_piece.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

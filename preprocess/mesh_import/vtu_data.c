@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zlib.h>
 
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "runtime/scope.h"
 
 /* ---- elements ---- */
@@ -74,23 +74,6 @@ ps_status vtu_count(const vtu_file *file, const vtu_tag *tag, const char *attrib
 
 /* ---- the file ---- */
 
-static ps_status read_whole(const char *path, vtu_file *f)
-{
-    struct stat info;
-    FILE *in = fopen(path, "rb");
-    if (!in || fstat(fileno(in), &info) != 0) {
-        int error = errno;
-        if (in) fclose(in);
-        return ps_fail(PS_INVALID, "%s: %s", f->name, strerror(error));
-    }
-    f->bytes = (int64_t)info.st_size;
-    ps_status status = PS_ALLOC(&f->text, f->bytes + 1, "an XML file of VTK");
-    if (status == PS_OK && fread(f->text, 1, (size_t)f->bytes, in) != (size_t)f->bytes)
-        status = ps_fail(PS_INVALID, "%s: cannot be read: %s", f->name, strerror(errno));
-    fclose(in);
-    return status;
-}
-
 static ps_status find_appended(vtu_file *f)
 {
     const char *at = memmem(f->text, (size_t)f->bytes, "<AppendedData", 13);
@@ -115,7 +98,7 @@ ps_status vtu_open(const import_input *input, vtu_file *file)
     char order[16] = "LittleEndian", header[16] = "UInt32", compressor[40] = "";
     vtu_tag tag;
     *file = (vtu_file){.name = input->name};
-    PS_TRY(read_whole(input->path, file));
+    PS_TRY(ps_path_read(input->path, file->name, &file->text, &file->bytes));
     PS_TRY(find_appended(file));
     const char *at = file->text;
     if (!vtu_next_tag(file, &at, &tag) || strcmp(tag.name, "VTKFile") != 0)

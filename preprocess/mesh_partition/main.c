@@ -155,8 +155,6 @@ static const ps_program program = {
         "  penstock-mesh-partition head.hdf head_4.h5 --parts 4 --method boxes --weight 5:2",
     .options = options,
     .figures = figure_table,
-    .operands_min = 2,
-    .operands_max = 2,
     .run = run_partition};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -285,8 +285,6 @@ static const ps_program program = {
         "  penstock-mesh-surface hull.hdf --shape suboff --scale 14.2 --edge 0.11 --frequency 1000",
     .options = options,
     .figures = figure_table,
-    .operands_min = 1,
-    .operands_max = 1,
     .run = run_surface};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

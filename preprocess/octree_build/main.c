@@ -341,8 +341,6 @@ static const ps_program program = {
                 "  penstock-octree-build sources.h5 tree.h5 --targets probes.h5 --leaf-size 60",
     .options = options,
     .figures = figure_table,
-    .operands_min = 2,
-    .operands_max = 2,
     .run = run_build};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

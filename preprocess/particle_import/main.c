@@ -11,7 +11,6 @@
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
-#include "stage/plan.h"
 #include "stage/product.h"
 
 static struct {
@@ -213,8 +212,6 @@ static const ps_program program = {
                 "  penstock-particle-import --generate ellipsoid --count 30000000 ellipsoid.h5",
     .options = options,
     .figures = figure_table,
-    .operands_min = 1,
-    .operands_max = 2,
     .run = run_import};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

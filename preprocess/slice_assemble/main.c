@@ -480,8 +480,6 @@ static const ps_program program = {
                 "  mpirun -n 4 penstock-slice-assemble hull.h5 slices.h5 --courant 2 --plan",
     .options = options,
     .figures = figure_table,
-    .operands_min = 2,
-    .operands_max = 2,
     .run = run_slice_assemble,
     .parallel = true};
 

@@ -8,7 +8,6 @@
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
-#include "stage/journal.h"
 #include "stage/plan.h"
 #include "stage/product.h"
 
@@ -295,8 +294,6 @@ static const ps_program program = {
                 "  penstock-slice-block slices.h5 --table",
     .options = options,
     .figures = figure_table,
-    .operands_min = 1,
-    .operands_max = 2,
     .run = run_slice_block};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

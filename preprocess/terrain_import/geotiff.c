@@ -11,7 +11,6 @@
 #include <geotiffio.h>
 #include <xtiffio.h>
 #endif
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

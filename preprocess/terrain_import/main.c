@@ -253,8 +253,6 @@ int main(int argc, char **argv)
         .options = options,
         .figures = figure_table,
         .allowances = allowances,
-        .operands_min = 2,
-        .operands_max = 2,
         .run = run_import};
     return ps_main(&program, argc, argv);
 }

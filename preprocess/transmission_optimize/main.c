@@ -170,8 +170,6 @@ static const ps_program program = {
         "  penstock-transmission-optimize c.h5 --range 0.0175,3.1416 --map 120",
     .options = options,
     .figures = figure_table,
-    .operands_min = 1,
-    .operands_max = 1,
     .run = run_optimize};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }
