@@ -1,4 +1,4 @@
-#include "formats/number_header.h"
+#include "formats/number_file.h"
 
 #include <stdbool.h>
 #include <stdio.h>

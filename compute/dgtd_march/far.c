@@ -1,5 +1,4 @@
 /* The far field over time: the surface, samples, and what is written of it. */
-#include "compute/dgtd_march/far.h"
 
 #include <math.h>
 #include <stdio.h>

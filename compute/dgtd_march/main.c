@@ -7,7 +7,6 @@
 #include "compute/dgtd_march/figure_table.h"
 #include "compute/dgtd_march/march.h"
 #include "runtime/scope.h"
-#include "stage/product.h"
 
 static march_options options = {.dt_scale = 1,
                                 .probe_every = 1,

@@ -7,7 +7,6 @@
 #include "compute/dgtd_march/march.h"
 #include "formats/phasors.h"
 #include "formats/trace.h"
-#include "kernels/dgtd/running_dft.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "compute/dgtd_march/march.h"
-#include "formats/port_signals.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "compute/dgtd_march/exchange.h"
-#include "compute/dgtd_march/march.h"
 #include "compute/dgtd_march/tiles.h"
-#include "kernels/dgtd/running_dft.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"

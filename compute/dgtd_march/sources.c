@@ -8,7 +8,6 @@
 #include "kernels/dgtd/mode_error.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
-#include "runtime/program.h"
 
 static ps_dgtd_pulse pulse_of(const ps_dgtd_source *x)
 {

@@ -2,9 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compute/dgtd_march/march.h"
 #include "compute/dgtd_march/tiles.h"
-#include "kernels/dgtd/running_dft.h"
 
 /* The states of poles and of the layer, which are in memory wherever the fields are. */
 static int describe_layer(const problem *p, ps_type type, ps_checkpoint_array *arrays)

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "compute/fmm/fmm.h"
-#include "kernels/fmm/device_ops.h"
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/sizes.h"
 

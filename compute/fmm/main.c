@@ -6,7 +6,6 @@
 
 #include "compute/fmm/adaptive.h"
 #include "compute/fmm/figure_table.h"
-#include "compute/fmm/run.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"

@@ -7,7 +7,6 @@
 #include "compute/gravity_invert/figure_table.h"
 #include "compute/gravity_invert/invert.h"
 #include "formats/ubc.h"
-#include "runtime/ledger.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"

@@ -10,7 +10,6 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
-#include "stage/product.h"
 #include "runtime/report.h"
 
 enum { LIMIT_MAX = 1000000 };

@@ -11,7 +11,6 @@
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
-#include "stage/product.h"
 
 enum { SAMPLES = 500 };
 

@@ -1,5 +1,3 @@
-#include "compute/tdbem_march/assembling.h"
-
 #include <math.h>
 #include <stdio.h>
 
@@ -9,7 +7,6 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
-#include "stage/tdbem_assembly/block_sink.h"
 
 enum { POINTS_FIRST = 6, POINTS_LAST = 12 };
 static const int rule_points[] = {POINTS_FIRST, 3, 6, 7, 12};

@@ -7,7 +7,6 @@
 #include "compute/tdbem_march/team.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
-#include "runtime/report.h"
 #include "runtime/scope.h"
 
 enum { RANK_FIGURES = 3 };

@@ -7,7 +7,6 @@
 #include "runtime/chunk_plan.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
-#include "runtime/report.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
 

@@ -1,5 +1,3 @@
-#include "compute/tdbem_march/team.h"
-
 #include <math.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "formats/block_matrix.h"
 #include "kernels/common/reals.h"
 #include "postprocess/plot/plot.h"
-#include "postprocess/plot/structure.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

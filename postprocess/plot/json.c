@@ -1,8 +1,7 @@
-#include "postprocess/plot/json.h"
+#include "postprocess/plot/plot.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -80,4 +80,49 @@ ps_status colour_range_choose(const plot_request *request, const double *values,
 double colour_range_put(const colour_range *range, const char *quantity, const char *units,
                         canvas *c);
 
+/* ---- the numbers of a JSON text, each with the path of names that leads to it: enough for the reports
+ * of our own programs ---- */
+
+typedef struct json_number {
+    char path[160]; /* names joined by '/': "seconds/summation"; items of arrays by index     */
+    double value;
+} json_number;
+
+/* All numbers of `text` in order, in *out (the caller frees it). PS_INVALID, with the position, if
+ * it is no JSON. true, false and null are left out. */
+ps_status json_numbers(const char *text, json_number **out, int *count);
+
+/* The numbers of a file, as json_numbers; failures name it. */
+ps_status json_numbers_of(const char *path, json_number **out, int *count);
+double json_value(const json_number *numbers, int count, const char *path); /* 0: not there */
+int json_small(const json_number *numbers, int count, const char *path);    /* within 0 .. 9999 */
+
+/* ---- one slice as a raster of row x k, for plot_slice and plot_blocks ---- */
+
+/* |M^k(i,j)| of one slice j: rows first .. first + count - 1 and k = 1 .. columns, gathered into
+ * `bins` x columns pixels, the largest of a pixel; 0 where nothing is stored. */
+typedef struct structure {
+    int64_t first, count, columns, bins;
+    float *pixels;           /* [bins][columns] */
+    float largest, smallest; /* of the values that are not 0 */
+} structure;
+
+/* Allocates for rows [first, first + count) of `unknowns` (count 0: all) in at most `bins_max`
+ * rows of pixels. PS_USAGE if the rows do not exist. */
+ps_status structure_init(structure *s, int64_t unknowns, int64_t first, int64_t count,
+                         int64_t columns, int64_t bins_max);
+void structure_release(structure *s);
+
+/* Adds value |v| of row i and k (both global; ignored outside). */
+void structure_add(structure *s, int64_t row, int64_t k, double v);
+
+/* The slice to show: `wanted`, or the middle one for -1. PS_USAGE outside 0 .. unknowns-1. */
+ps_status structure_slice(int64_t unknowns, int64_t wanted, int64_t *out);
+
+/* Data block $S: log10 of the pixels relative to the largest, NaN where nothing is; axes, range,
+ * palette. */
+void structure_put(const structure *s, canvas *c);
+/* The plot element that draws it: "$S matrix using ... with image". */
+void structure_put_plot(const structure *s, canvas *c);
+
 #endif

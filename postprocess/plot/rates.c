@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "postprocess/plot/json.h"
 #include "postprocess/plot/plot.h"
 #include "runtime/scope.h"
 

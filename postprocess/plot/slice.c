@@ -3,9 +3,9 @@
  * rows lie near each other in space, and their row-vectors begin at nearby k.
  */
 
+#include "formats/slice_matrix.h"
 #include "kernels/common/reals.h"
 #include "postprocess/plot/plot.h"
-#include "postprocess/plot/structure.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

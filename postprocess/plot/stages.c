@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/worker_log.h"
-#include "postprocess/plot/json.h"
 #include "postprocess/plot/plot.h"
 #include "runtime/path.h"
 #include "runtime/scope.h"

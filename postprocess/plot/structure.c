@@ -1,4 +1,4 @@
-#include "postprocess/plot/structure.h"
+#include "postprocess/plot/plot.h"
 
 #include <math.h>
 #include <stdlib.h>

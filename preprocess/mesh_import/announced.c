@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "preprocess/mesh_import/import.h"
-#include "preprocess/mesh_import/text_lines.h"
 
 /* Words that counts follow, on their line or on the next one: of VTK, MEDIT and MSH. */
 static const char *const words[] = {

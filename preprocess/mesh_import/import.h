@@ -226,4 +226,52 @@ void import_report(const import_mesh *mesh, const import_options *options,
 ps_status import_save(import_mesh *mesh, const import_options *options,
                       const import_figures *figures, const char *record);
 
+/* ---- a text file line by line, and the numbers of a line, with places for messages ---- */
+
+enum { TEXT_POLYGON_MAX = 256 }; /* vertices of a face */
+
+typedef struct text_lines {
+    const char *name;
+    FILE *file;
+    char *line; /* without the newline and without what follows '#' */
+    size_t room;
+    int64_t number; /* of the line, from 1 */
+    const char *at; /* where the next number of the line is */
+} text_lines;
+
+ps_status text_lines_open(const char *path, const char *name, text_lines *lines);
+void text_lines_close(text_lines *lines);
+
+/* The next line that is not blank; false at the end of the file. */
+bool text_lines_next(text_lines *lines);
+/* The next number of the line; false if there is none there. */
+bool text_lines_real(text_lines *lines, double *out);
+bool text_lines_int(text_lines *lines, int64_t *out);
+
+/* PS_INVALID if there is a line more. */
+ps_status text_lines_end(text_lines *lines);
+
+/* PS_INVALID: "NAME: line 12: " and the text. */
+ps_status text_lines_fail(const text_lines *lines, const char *what);
+
+/* ---- numbers of a binary mesh file, of any type and either byte order, as doubles ---- */
+
+typedef enum number_type {
+    NUMBER_I8,
+    NUMBER_U8,
+    NUMBER_I16,
+    NUMBER_U16,
+    NUMBER_I32,
+    NUMBER_U32,
+    NUMBER_I64,
+    NUMBER_U64,
+    NUMBER_F32,
+    NUMBER_F64,
+    NUMBER_TYPES
+} number_type;
+
+int number_bytes(number_type type);
+/* One number at `bytes`; whole numbers above 2^53 are rounded. */
+double number_decode(const unsigned char *bytes, number_type type, bool big_endian);
+
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "preprocess/mesh_import/import.h"
-#include "preprocess/mesh_import/text_lines.h"
 
 enum { CARD = 160, FIELDS = 6, WIDTH = 24 };
 

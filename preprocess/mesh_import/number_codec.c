@@ -1,4 +1,4 @@
-#include "preprocess/mesh_import/number_codec.h"
+#include "preprocess/mesh_import/import.h"
 
 #include <stdint.h>
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "preprocess/mesh_import/import.h"
-#include "preprocess/mesh_import/text_lines.h"
 
 typedef struct obj {
     text_lines lines;

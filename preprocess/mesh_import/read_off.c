@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "preprocess/mesh_import/import.h"
-#include "preprocess/mesh_import/text_lines.h"
 #include "runtime/scope.h"
 
 static ps_status read_vertices(text_lines *lines, int64_t count, import_mesh *mesh)

@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 
 #include "preprocess/mesh_import/import.h"
-#include "preprocess/mesh_import/number_codec.h"
-#include "preprocess/mesh_import/text_lines.h"
 
 enum { ELEMENTS_MAX = 16, PROPERTIES_MAX = 64 };
 

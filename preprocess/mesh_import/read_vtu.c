@@ -2,7 +2,7 @@
  * the cell data that say regions. */
 #include <string.h>
 
-#include "preprocess/mesh_import/vtu_data.h"
+#include "preprocess/mesh_import/vtk_piece.h"
 #include "runtime/scope.h"
 
 typedef struct vtu {

@@ -1,4 +1,4 @@
-#include "preprocess/mesh_import/text_lines.h"
+#include "preprocess/mesh_import/import.h"
 
 #include <errno.h>
 #include <stdlib.h>

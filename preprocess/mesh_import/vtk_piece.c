@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preprocess/mesh_import/text_lines.h"
 #include "runtime/compare.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"

@@ -1,4 +1,4 @@
-#include "preprocess/mesh_import/vtu_data.h"
+#include "preprocess/mesh_import/vtk_piece.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -197,20 +197,17 @@ static ps_status read_horizontal(const image *m, const reading *how, GTIF *keys,
     GTIFDefn all = {0};
     GTIFKeyGetSHORT(keys, GTModelTypeGeoKey, &model, 0, 1);
     bool read = GTIFGetDefn(keys, &all);
-    if (model == ModelTypeGeographic) {
+    bool degrees = model == ModelTypeGeographic;
+    if (degrees || model == ModelTypeProjected) {
         double size;
-        bool known = (read && all.UOMAngle != KvUserDefined) ||
-                     GTIFKeyGetDOUBLE(keys, GeogAngularUnitSizeGeoKey, &size, 0, 1);
-        e->coordinates = COORDINATES_GEOGRAPHIC;
-        GTIFKeyGetSHORT(keys, GeographicTypeGeoKey, &code, 0, 1);
-        PS_TRY(take_unit(m, how, known, all.UOMAngleInDegrees, e));
-    } else if (model == ModelTypeProjected) {
-        double size;
-        bool known = (read && all.UOMLength != KvUserDefined) ||
-                     GTIFKeyGetDOUBLE(keys, ProjLinearUnitSizeGeoKey, &size, 0, 1);
-        e->coordinates = COORDINATES_PROJECTED;
-        GTIFKeyGetSHORT(keys, ProjectedCSTypeGeoKey, &code, 0, 1);
-        PS_TRY(take_unit(m, how, known, all.UOMLengthInMeters, e));
+        bool known = (read && (degrees ? all.UOMAngle : all.UOMLength) != KvUserDefined) ||
+                     GTIFKeyGetDOUBLE(
+                         keys, degrees ? GeogAngularUnitSizeGeoKey : ProjLinearUnitSizeGeoKey,
+                         &size, 0, 1);
+        e->coordinates = degrees ? COORDINATES_GEOGRAPHIC : COORDINATES_PROJECTED;
+        GTIFKeyGetSHORT(keys, degrees ? GeographicTypeGeoKey : ProjectedCSTypeGeoKey, &code, 0, 1);
+        PS_TRY(
+            take_unit(m, how, known, degrees ? all.UOMAngleInDegrees : all.UOMLengthInMeters, e));
     } else if (model != 0) {
         return ps_fail(PS_INVALID, "%s is neither projected nor geographic (model %d)", m->path,
                        model);

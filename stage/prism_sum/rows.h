@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "formats/number_header.h"
+#include "formats/number_file.h"
 #include "runtime/status.h"
 
 enum { PS_PRISM_ROW = 9 };

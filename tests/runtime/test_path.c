@@ -1,7 +1,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -114,4 +116,37 @@ static void watched_files(void **state)
         unlink("b");
     }
     check_fails(ps_path_watch("a"), PS_INVALID, "a: cannot be opened");
+}
+
+/* Whole, with a 0 behind it: a file, an empty one, and a pipe, which does not say how long it is. */
+static void whole_files(void **state)
+{
+    enum { LONG = 200000 };
+    static char letters[LONG];
+    char *text;
+    int64_t bytes;
+    memset(letters, 'x', sizeof letters);
+    for (int kind = 0; kind < 3; ++kind) {
+        size_t count = kind == 1 ? 0 : sizeof letters;
+        pid_t writer = 0;
+        if (kind == 2) {
+            assert_int_equal(mkfifo("text", 0600), 0);
+            writer = fork();
+        }
+        if (writer == 0) {
+            FILE *file = fopen("text", "w");
+            bool good = file && fwrite(letters, 1, count, file) == count && fclose(file) == 0;
+            if (kind == 2) _exit(!good);
+            assert_true(good);
+        }
+        check_ok(ps_path_read("text", "a text", &text, &bytes));
+        assert_int_equal(bytes, count);
+        assert_memory_equal(text, letters, count);
+        assert_int_equal(text[count], 0);
+        free(text);
+        if (writer) waitpid(writer, NULL, 0);
+        unlink("text");
+    }
+    check_fails(ps_path_read("text", "a text", &text, &bytes), PS_INVALID, "a text: cannot be");
+    assert_null(text);
 }
