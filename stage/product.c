@@ -97,6 +97,17 @@ ps_status ps_product_input(ps_product *p, const char *role, ps_store *input)
     return PS_OK;
 }
 
+ps_status ps_product_beside(ps_product *p, const char *path, const char *format, int version)
+{
+    if (p->beside_count == PS_PRODUCT_BESIDE)
+        return ps_fail(PS_USAGE, "%s: at most %d files beside an output", path, PS_PRODUCT_BESIDE);
+    int at = p->beside_count++;
+    snprintf(p->beside[at].path, sizeof p->beside[at].path, "%s", path);
+    p->beside[at].format = format;
+    p->beside[at].version = version;
+    return PS_OK;
+}
+
 ps_status ps_product_record(const ps_product *p, ps_store *store)
 {
     for (int i = 0; i < p->input_count; ++i)
@@ -146,19 +157,46 @@ static void check_ranks(const ps_product *p)
     ps_comm_abort(PS_USAGE);
 }
 
+/* Whether a file is what this command makes, whole to the byte; on the rank that looks. */
+static bool is_made(const ps_product *p, const char *path, const char *format, int version)
+{
+    ps_store_identity identity = p->identity;
+    identity.format = format;
+    identity.format_version = version;
+    bool same = ps_store_matches(path, &identity, p->input_count, p->roles, p->inputs) &&
+                (p->run->trust || p->run->force || is_whole(path));
+    if (same) ps_store_tidy(path);
+    return same;
+}
+
+/* What one rank finds, for all; what is of something else a stop sets aside. */
+static bool is_kept(const ps_product *p, const char *path, const char *format, int newest,
+                    int oldest)
+{
+    bool alone = p->run->alone;
+    int64_t same = 0;
+    for (int v = newest; (alone || ps_comm_rank() == 0) && v >= oldest && !same; --v)
+        same = is_made(p, path, format, v);
+    if (!alone && ps_comm_broadcast(&same, sizeof same, 0) != PS_OK) same = 0;
+    if (!same) ps_stop_outdates(path);
+    return same;
+}
+
 bool ps_product_matches(const ps_product *p)
 {
-    const ps_run *run = p->run;
-    int64_t same = 1;
     if (!p->path) return false;
-    if (!run->alone) check_ranks(p);
-    if (run->alone || ps_comm_rank() == 0)
-        same = ps_store_matches(p->path, &p->identity, p->input_count, p->roles, p->inputs) &&
-               (run->trust || run->force || is_whole(p->path));
-    if (!run->alone && ps_comm_broadcast(&same, sizeof same, 0) != PS_OK) same = 0;
-    if (!same) ps_stop_outdates(p->path);
-    if (same && (run->alone || ps_comm_rank() == 0)) ps_store_tidy(p->path);
-    return same;
+    if (!p->run->alone) check_ranks(p);
+    int version = p->identity.format_version;
+    bool same = is_kept(p, p->path, p->identity.format, version, version), all = same;
+    for (int k = 0; k < p->beside_count; ++k) {
+        bool there = is_kept(p, p->beside[k].path, p->beside[k].format, p->beside[k].version, 1);
+        if (same && !there && ps_comm_rank() == 0)
+            ps_warning("%s, which is made with %s, is not there or is of something else: both are "
+                       "made again",
+                       p->beside[k].path, p->path);
+        all = all && there;
+    }
+    return all;
 }
 
 bool ps_product_is_up_to_date(const ps_product *p)

@@ -16,7 +16,12 @@
 #include "formats/trace.h"
 #include "runtime/program.h"
 
-enum { PS_PRODUCT_INPUTS = PS_OPERANDS_MAX, PS_ROLE_MAX = 24, PS_NOTES_MAX = 1500 };
+enum {
+    PS_PRODUCT_INPUTS = PS_OPERANDS_MAX,
+    PS_PRODUCT_BESIDE = 5,
+    PS_ROLE_MAX = 24,
+    PS_NOTES_MAX = 1500
+};
 
 /* What an output is of: its format and options, and the inputs it depends on, which are borrowed.
  */
@@ -29,6 +34,12 @@ typedef struct ps_product {
     const char *roles[PS_PRODUCT_INPUTS];
     ps_store *inputs[PS_PRODUCT_INPUTS];
     char names[PS_PRODUCT_INPUTS][PS_ROLE_MAX]; /* what roles[] point to */
+    int beside_count;
+    struct {
+        char path[4200];
+        const char *format;
+        int version; /* the latest; which one a file has may be by what is in it */
+    } beside[PS_PRODUCT_BESIDE];
     bool open_ended; /* more is made than this file, or of things that are not compared: it is never
                         up to date */
 } ps_product;
@@ -40,6 +51,9 @@ ps_store_identity ps_run_identity(const ps_run *run, const char *format, int ver
 void ps_product_init(const ps_run *run, const char *format, int version, ps_product *out);
 /* Adds an input; the role is copied. */
 ps_status ps_product_input(ps_product *product, const char *role, ps_store *input);
+/* Adds a file that is made with the output: where it is not there, of something else or damaged,
+ * both are made again; one of something else is set aside by a stop, as the output is. */
+ps_status ps_product_beside(ps_product *product, const char *path, const char *format, int version);
 /* Adds a line to the options: what is chosen without one. */
 ps_status ps_product_note(ps_product *product, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -105,7 +105,10 @@ static ps_status march_or_tidy(march *m)
     ps_product product;
     ps_product_init(m->run, PS_TRACE_FORMAT, PS_TRACE_VERSION, &product);
     PS_TRY(ps_product_input(&product, "model", ps_dgtd_model_store(m->problem->model)));
+    if (m->options->probe_file) /* whose name alone is in the options */
+        PS_TRY(ps_product_note(&product, "probe_points=%016llx", probes_hash(m->problem)));
     PS_TRY(march_name(m, &product));
+    PS_TRY(outputs_tell(m, &product));
     if (!ps_product_is_up_to_date(&product)) return march_through(m, &product);
     ps_state_spec spec = march_spec(m);
     return ps_state_tidy(&spec);

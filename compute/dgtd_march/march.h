@@ -164,6 +164,7 @@ ps_status wires_advance(struct march *march, int64_t step);
 
 /* probes.c */
 ps_status probes_read(const march_options *options, problem *problem);
+unsigned long long probes_hash(const problem *problem); /* of the points */
 /* The probes that lie in this rank's elements: own[count], places[count] in the list of all, both
  * by ascending slot. PS_USAGE if a point lies in no element of any rank. */
 ps_status probes_find(const problem *problem, ps_dgtd_probe **own, int64_t **places,
@@ -371,6 +372,8 @@ int64_t term_count(const march_options *options, ps_dgtd_field field);
 
 /* outputs.c: what is written at the end; snapshots.c: on the way. */
 ps_status outputs_write(march *march, const ps_product *product);
+/* Adds the files beside the output that outputs_write makes. */
+ps_status outputs_tell(const march *march, ps_product *product);
 ps_status snapshots_write(march *march);
 
 #endif

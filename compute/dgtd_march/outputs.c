@@ -102,6 +102,27 @@ static void path_beside(const march *m, const char *kind, char out[4200])
     snprintf(out, 4200, "%s.%s.h5", m->name, kind);
 }
 
+ps_status outputs_tell(const march *m, ps_product *product)
+{
+    const problem *p = m->problem;
+    const struct {
+        const char *kind, *format;
+        int version;
+        bool made;
+    } all[] = {{"electric", PS_TRACE_FORMAT, PS_TRACE_VERSION, p->probe_count > 0},
+               {"magnetic", PS_TRACE_FORMAT, PS_TRACE_VERSION, p->probe_count > 0},
+               {"far", PS_TRACE_FORMAT, PS_TRACE_VERSION, far_is_asked(p)},
+               {"ports", PS_PORT_SIGNALS_FORMAT, PS_PORT_SIGNALS_VERSION, p->port_count > 0},
+               {"phasors", PS_PHASORS_FORMAT, PS_PHASORS_VERSION, p->frequency_count > 0}};
+    char path[4200];
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
+        if (!all[k].made) continue;
+        path_beside(m, all[k].kind, path);
+        PS_TRY(ps_product_beside(product, path, all[k].format, all[k].version));
+    }
+    return PS_OK;
+}
+
 /* What the end of a march says of its transforms. */
 typedef struct settled {
     double unsettled, accepted[FREQUENCIES_MAX], incident[FREQUENCIES_MAX];
@@ -437,6 +458,7 @@ static ps_status write_phasors(march *m, const ps_product *product, const settle
     ps_store_part_path(path, set.generation, ps_comm_rank(), part);
     PS_TRY(ps_comm_agree(write_own_phasors(m, part, product, end)));
     ps_store_identity full = ps_run_identity(m->run, PS_PHASORS_FORMAT, PS_PHASORS_VERSION);
+    full.options = product->identity.options;
     return ps_comm_rank() == 0 ? ps_store_write_master(path, &full, set.generation, ps_comm_size())
                                : PS_OK;
 }

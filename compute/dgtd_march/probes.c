@@ -50,6 +50,11 @@ ps_status probes_read(const march_options *options, problem *p)
     return options->probe_file ? read_file(options->probe_file, p, &capacity) : PS_OK;
 }
 
+unsigned long long probes_hash(const problem *p)
+{
+    return ps_receivers_hash(&(ps_receivers){.count = p->probe_count, .places = p->points});
+}
+
 /* For each point the element of this rank that holds it, by number in the mesh; -1: none. */
 static ps_status find_all(const problem *p, int64_t *elements, int64_t *numbers)
 {
