@@ -38,6 +38,7 @@ _Static_assert(sizeof(file_head) == 56 && sizeof(record_head) == 32, "layout of 
 
 typedef struct entry {
     int64_t offset, last; /* where the record starts; its last step */
+    uint64_t hash;        /* of this record and all before it       */
 } entry;
 
 struct ps_append_log {
@@ -239,9 +240,6 @@ static ps_status read_head(ps_append_log *log)
     if (!read_all(log->descriptor, &head, sizeof head, 0) ||
         memcmp(head.magic, file_magic, sizeof head.magic))
         return ps_fail(PS_INVALID, "%s: is no Penstock log", log->path);
-    if (head.version > LOG_VERSION)
-        return ps_fail(PS_INVALID, "%s: version %u is from the future (this program knows %d)",
-                       log->path, head.version, LOG_VERSION);
     if (head.identity_bytes > IDENTITY_MAX)
         return ps_fail(PS_INVALID, "%s: its head is damaged", log->path);
     PS_TRY(PS_ALLOC(&log->identity, head.identity_bytes + 1, "the head of a log"));
@@ -250,6 +248,11 @@ static ps_status read_head(ps_append_log *log)
                   (int64_t)sizeof head + head.identity_bytes) ||
         hash != head_hash(&head, log->identity))
         return ps_fail(PS_INVALID, "%s: its head is damaged", log->path);
+    if (head.version > LOG_VERSION)
+        return ps_fail(PS_USAGE,
+                       "%s: version %u is from the future (this program knows %d): continue with "
+                       "a newer penstock, or move it away",
+                       log->path, head.version, LOG_VERSION);
     memcpy(log->uuid, head.uuid, sizeof log->uuid);
     log->uuid[sizeof log->uuid - 1] = 0;
     log->end = (int64_t)(sizeof head + head.identity_bytes + sizeof hash);
@@ -276,13 +279,15 @@ static ps_status read_record(const ps_append_log *log, int64_t offset, int64_t f
     return PS_OK;
 }
 
-static ps_status add_entry(ps_append_log *log, int64_t count, int64_t bytes)
+static ps_status add_entry(ps_append_log *log, const record_head *head)
 {
+    uint64_t before = log->count ? log->entries[log->count - 1].hash : 0;
     PS_TRY(ps_grow((void **)&log->entries, &log->capacity, log->count + 1, sizeof *log->entries,
                    "the index of a log"));
-    log->entries[log->count] = (entry){log->end, ps_append_log_last(log) + count};
+    log->entries[log->count] = (entry){log->end, ps_append_log_last(log) + head->count,
+                                       XXH3_64bits_withSeed(head, sizeof *head, before)};
     ++log->count;
-    log->end += (int64_t)sizeof(record_head) + bytes;
+    log->end += (int64_t)sizeof *head + head->bytes;
     return PS_OK;
 }
 
@@ -297,7 +302,7 @@ static ps_status scan(ps_append_log *log)
         bool whole;
         PS_TRY(read_record(log, log->end, file.st_size, &head, &buffer, &capacity, &whole));
         if (!whole || head.first != ps_append_log_last(log) + 1 || head.count == 0) break;
-        PS_TRY(add_entry(log, head.count, head.bytes));
+        PS_TRY(add_entry(log, &head));
     }
     return PS_OK;
 }
@@ -332,7 +337,7 @@ ps_status ps_append_log_append(ps_append_log *log, int64_t count, const void *pa
     head.hash = record_hash(&head, payload);
     struct iovec parts[] = {{&head, sizeof head}, {(void *)payload, (size_t)bytes}};
     ps_status status = write_parts(log, parts, 2, log->end);
-    if (status == PS_OK) status = add_entry(log, count, bytes);
+    if (status == PS_OK) status = add_entry(log, &head);
     if (status != PS_OK && ftruncate(log->descriptor, log->end) != 0)
         return ps_context(status, "%s: cannot be cut back either", log->path);
     return status;
@@ -350,6 +355,12 @@ bool ps_append_log_ends_at(const ps_append_log *log, int64_t step)
 {
     int64_t kept = records_until(log, step);
     return step == 0 || (kept > 0 && log->entries[kept - 1].last == step);
+}
+
+uint64_t ps_append_log_hash(const ps_append_log *log, int64_t step)
+{
+    int64_t kept = records_until(log, step);
+    return kept > 0 ? log->entries[kept - 1].hash : 0;
 }
 
 ps_status ps_append_log_truncate(ps_append_log *log, int64_t step)

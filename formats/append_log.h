@@ -28,8 +28,8 @@ ps_status ps_append_log_create(const char *path, const char *uuid, const char *i
                                ps_append_log **out);
 
 /* Opens an existing log for reading and appending: reads it through and keeps every record up
- * to the first one that is not whole. PS_INVALID: no log, its head is broken, or it is from a
- * future version; PS_FAILED: another process has it. */
+ * to the first one that is not whole. PS_INVALID: no log, or its head is broken; PS_USAGE:
+ * somebody else's file, or from a future version; PS_FAILED: another process has it. */
 ps_status ps_append_log_open(const char *path, ps_append_log **out);
 void ps_append_log_close(ps_append_log **log); /* NULL is fine */
 
@@ -43,6 +43,8 @@ ps_status ps_append_log_append(ps_append_log *log, int64_t count, const void *pa
                                int64_t bytes);
 /* True if a record ends with this step (0 always does), so that the log can be cut there. */
 bool ps_append_log_ends_at(const ps_append_log *log, int64_t step);
+/* A hash of all records up to the one that ends with or before `step`; 0: there are none. */
+uint64_t ps_append_log_hash(const ps_append_log *log, int64_t step);
 /* Cuts everything after `step`. PS_INVALID unless a record ends there. */
 ps_status ps_append_log_truncate(ps_append_log *log, int64_t step);
 ps_status ps_append_log_sync(ps_append_log *log); /* all appended so far is on the disk */

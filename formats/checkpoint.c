@@ -39,6 +39,7 @@ static ps_status put_all(ps_store *store, const ps_checkpoint *checkpoint)
     PS_TRY(ps_store_put_int(store, "/", "step", checkpoint->step));
     PS_TRY(ps_store_put_text(store, "/", "run", checkpoint->uuid));
     if (checkpoint->part != 0) PS_TRY(ps_store_put_int(store, "/", "part", checkpoint->part));
+    if (checkpoint->log != 0) PS_TRY(ps_store_put_int(store, "/", "log", (int64_t)checkpoint->log));
     for (int i = 0; i < checkpoint->array_count; ++i)
         PS_TRY(put_array(store, &checkpoint->arrays[i]));
     return PS_OK;
@@ -120,13 +121,16 @@ static ps_status open_of(const char *run, int64_t generation, const char *uuid, 
 }
 
 ps_status ps_checkpoint_check(const char *run, int64_t generation, const char *uuid, int64_t part,
-                              int64_t *step)
+                              int64_t *step, uint64_t *log)
 {
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_verify_result verdict;
+    int64_t recorded = 0;
     PS_TRY(open_of(run, generation, uuid, part, &store));
     PS_TRY(ps_store_verify(store, true, &verdict));
     PS_TRY(ps_store_get_int(store, "/", "step", step));
+    if (ps_store_has(store, "/", "log")) PS_TRY(ps_store_get_int(store, "/", "log", &recorded));
+    *log = (uint64_t)recorded;
     if (*step >= 1) return PS_OK;
     return ps_fail(PS_INVALID, "%s: is a state after %lld steps, which no run writes",
                    ps_store_path(store), (long long)*step);
@@ -230,6 +234,14 @@ ps_status ps_checkpoint_list(const char *run, int64_t **generations, int64_t *co
     *generations = list.numbers;
     *count = list.count;
     return PS_OK;
+}
+
+bool ps_checkpoint_is_newer(const char *path)
+{
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
+    return ps_store_open(path, NULL, 0, &store) == PS_OK &&
+           strcmp(ps_store_format(store), checkpoint_format) == 0 &&
+           ps_store_version(store) > CHECKPOINT_VERSION;
 }
 
 static ps_status cannot_remove(const char *path)

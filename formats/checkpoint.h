@@ -28,6 +28,7 @@ typedef struct ps_checkpoint {
     int array_count;
     const ps_checkpoint_array *arrays;
     int64_t part; /* of a run that has several states, as of ranks: whose; 0 of one alone */
+    uint64_t log; /* ps_append_log_hash of the run's log up to the step; 0: it has none   */
 } ps_checkpoint;
 
 /* "<run>.000042.h5" for generation 42. out[4096]. */
@@ -37,10 +38,11 @@ void ps_checkpoint_path(const char *run, int64_t generation, char *out);
  * older generations are untouched. */
 ps_status ps_checkpoint_save(const char *run, int64_t generation, const ps_checkpoint *checkpoint);
 
-/* Whether a generation is whole, every chunk of it, and of this part of the run `uuid`; its step.
- * PS_INVALID if the file is damaged, or of another run or part. */
+/* Whether a generation is whole, every chunk of it, and of this part of the run `uuid`; its step,
+ * and the hash of the log beside it (0: not recorded). PS_INVALID if the file is damaged, or of
+ * another run or part. */
 ps_status ps_checkpoint_check(const char *run, int64_t generation, const char *uuid, int64_t part,
-                              int64_t *step);
+                              int64_t *step, uint64_t *log);
 
 /* Reads a generation into the arrays given (names, types and counts must be the file's) and sets
  * the step. Every chunk that is read is verified. PS_INVALID if one is damaged, or the file is not
@@ -57,6 +59,8 @@ ps_status ps_checkpoint_list(const char *run, int64_t **generations, int64_t *co
 
 /* Removes all generations but the newest `keep`, and left-over temporary files. */
 ps_status ps_checkpoint_prune(const char *run, int64_t keep);
+/* Whether the file is a generation that a later version of Penstock wrote. */
+bool ps_checkpoint_is_newer(const char *path);
 /* Removes one file, but not if it is somebody's that only has such a name. */
 ps_status ps_checkpoint_remove(const char *path);
 

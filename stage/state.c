@@ -96,12 +96,18 @@ static ps_status remove_all(const ps_state *s)
     return agree(&s->spec, has_log ? remove_file(s->log_path) : PS_OK);
 }
 
-/* A generation that could not be opened: what nobody lets us read is no damaged one, and stays. */
+/* A generation that could not be opened: what nobody lets us read, or a later version wrote, is no
+ * damaged one, and stays. */
 static ps_status may_pass_over(const char *name, int64_t generation)
 {
     char path[4096];
     ps_checkpoint_path(name, generation, path);
-    if (access(path, R_OK) == 0 || errno == ENOENT) return PS_OK;
+    bool there = access(path, R_OK) == 0;
+    if (there && ps_checkpoint_is_newer(path))
+        return ps_fail(PS_USAGE,
+                       "%s: is of a newer penstock: continue with that, or begin anew with --fresh",
+                       path);
+    if (there || errno == ENOENT) return PS_OK;
     return ps_fail(
         PS_FAILED,
         "%s: cannot be read: %s; let it be read, move it away, or begin anew with --fresh", path,
@@ -160,7 +166,7 @@ static ps_status read_generation(ps_state *s, int64_t generation, int64_t step)
 {
     const ps_state_spec *spec = &s->spec;
     int count = spec->describe(spec->context, step, s->arrays);
-    ps_checkpoint state = {step, s->uuid, spec->identity, spec->lead, s->arrays, spec->part};
+    ps_checkpoint state = {step, s->uuid, spec->identity, spec->lead, s->arrays, spec->part, 0};
     if (spec->lead > 0) PS_TRY(ps_checkpoint_load(s->name, generation, &state));
     if (spec->lead > 0) count = spec->describe(spec->context, step, s->arrays);
     state.array_count = count;
@@ -171,7 +177,7 @@ static ps_status read_generation(ps_state *s, int64_t generation, int64_t step)
 static ps_status check_generation(ps_state *s, int64_t generation, int64_t *step)
 {
     const ps_state_spec *spec = &s->spec;
-    PS_TRY(ps_checkpoint_check(s->name, generation, s->uuid, spec->part, step));
+    PS_TRY(ps_checkpoint_check(s->name, generation, s->uuid, spec->part, step, &s->log_hash));
     if (s->log && !ps_append_log_ends_at(s->log, *step))
         return ps_fail(PS_INVALID, "%s does not reach step %lld of generation %lld", s->log_path,
                        (long long)*step, (long long)generation);
@@ -200,6 +206,22 @@ static ps_status agree_on(ps_state *s, int64_t generation, int64_t *step)
                                : PS_OK; /* else it may push good ones out */
 }
 
+/* The log is the one that the state was written beside: no crash and no power loss changes records
+ * before a state, so that an older one would be no better. */
+static ps_status check_log(const ps_state *s, int64_t generation, int64_t step)
+{
+    char path[4096];
+    if (!s->log || !s->log_hash || s->log_hash == ps_append_log_hash(s->log, step)) return PS_OK;
+    ps_checkpoint_path(s->name, generation, path);
+    return ps_fail(PS_INVALID,
+                   "%s: the state after step %lld was written beside another log than %s is now: "
+                   "its records up to there have hash %016llx, not %016llx. One of both was edited "
+                   "or is of a copy of the run; --fresh begins anew",
+                   path, (long long)step, s->log_path,
+                   (unsigned long long)ps_append_log_hash(s->log, step),
+                   (unsigned long long)s->log_hash);
+}
+
 /* The numbers that are taken: none, by *newest 0. */
 static ps_status span(const ps_state *s, int64_t *oldest, int64_t *newest)
 {
@@ -223,7 +245,9 @@ static ps_status read_newest(ps_state *s, int64_t *step)
         PS_TRY(agree_on(s, g, step));
         if (*step > 0) break;
     }
-    if (*step == 0 || s->spec.adopt) return PS_OK;
+    if (*step == 0) return PS_OK;
+    PS_TRY(agree(&s->spec, check_log(s, g, *step)));
+    if (s->spec.adopt) return PS_OK;
     return agree(&s->spec, read_generation(s, g, *step));
 }
 
@@ -327,7 +351,8 @@ ps_status ps_state_save(ps_state *s, int64_t step)
     ps_status status = ps_state_wait(s);
     if (status == PS_OK) {
         int count = spec->describe(spec->context, step, s->arrays);
-        ps_checkpoint state = {step, s->uuid, spec->identity, count, s->arrays, spec->part};
+        uint64_t log = s->log ? ps_append_log_hash(s->log, step) : 0;
+        ps_checkpoint state = {step, s->uuid, spec->identity, count, s->arrays, spec->part, log};
         status = s->writer ? ps_checkpoint_writer_submit(s->writer, &state)
                            : write_generation(s, &state);
     }

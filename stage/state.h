@@ -48,6 +48,7 @@ typedef struct ps_state {
     ps_checkpoint_array arrays[PS_STATE_ARRAYS_MAX]; /* that the writer has */
     bool resumes, begun;      /* a run that is there is continued; it has gone on, or begun  */
     int64_t generation, step; /* the newest one                                              */
+    uint64_t log_hash;        /* of the log up to there, as a generation that was read tells */
     double time, seconds;     /* when that was, ps_clock; spent in these calls by the run    */
     double beside_seconds;    /* by the thread; once closed                                  */
     int64_t written;          /* generations                                                 */

@@ -110,7 +110,7 @@ void search_count(const inversion *v, ps_ledger *ledger);
 
 /* ---- output.c ---- */
 
-ps_status invert_save(inversion *v, const ps_product *product);
+ps_status invert_save(inversion *v, ps_store **store);
 ps_status invert_table(const inversion *v, const char *path);
 ps_status invert_ubc(const inversion *v, const char *path);
 

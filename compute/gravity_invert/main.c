@@ -277,13 +277,15 @@ static ps_status check_densities(const inversion *v)
 
 static ps_status compute(inversion *v, const ps_product *product)
 {
+    PS_SCOPED(ps_store_close) ps_store *store = NULL; /* begun, as it keeps others out of the run */
+    PS_TRY(ps_product_create(product, 0, &store));
     PS_TRY(operator_open(v));
     PS_TRY(search_run(v, product));
     PS_TRY(evaluate(v));
     PS_TRY(check_densities(v));
     if (chosen.table) PS_TRY(invert_table(v, chosen.table));
     if (chosen.ubc) PS_TRY(invert_ubc(v, chosen.ubc));
-    PS_TRY(invert_save(v, product));
+    PS_TRY(invert_save(v, &store));
     report(v);
     return search_tidy(v, product);
 }

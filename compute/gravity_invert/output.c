@@ -42,9 +42,8 @@ static ps_status put(const inversion *v, ps_prism_model *file, ps_store *store)
     return ps_prism_model_put(store, file);
 }
 
-ps_status invert_save(inversion *v, const ps_product *product)
+ps_status invert_save(inversion *v, ps_store **store)
 {
-    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     bool gravity = v->options.field == FIELD_GRAVITY;
     ps_prism_model file = {.cells = v->mesh.cells,
                            .stations = v->stations.count,
@@ -66,9 +65,8 @@ ps_status invert_save(inversion *v, const ps_product *product)
         file.count[a] = v->mesh.count[a];
         file.edges[a] = v->mesh.edges[a];
     }
-    PS_TRY(ps_product_create(product, 0, &store));
-    PS_TRY(put(v, &file, store));
-    return ps_store_commit(&store);
+    PS_TRY(put(v, &file, *store));
+    return ps_store_commit(store);
 }
 
 static void print_table(FILE *file, const void *context)

@@ -43,7 +43,7 @@ static void make_sample(sample *s, int64_t step)
     for (int i = 0; i < 3; ++i) s->few[i] = (float)step + (float)i;
     s->arrays[0] = (ps_checkpoint_array){"/past", "1", PS_F64, ITEMS, s->past};
     s->arrays[1] = (ps_checkpoint_array){"/few", "Pa", PS_F32, 3, s->few};
-    s->state = (ps_checkpoint){step, "uuid-1", identity, 2, s->arrays, 0};
+    s->state = (ps_checkpoint){step, "uuid-1", identity, 2, s->arrays, 0, 0};
 }
 
 static void check_generation(int64_t generation, int64_t step)
@@ -86,7 +86,7 @@ static void comes_back(void **state)
                 "part 0 of the run, not of part 3");
     check_ok(ps_checkpoint_save(run, 44, &s.state));
     check_ok(ps_checkpoint_load(run, 44, &s.state));
-    check_fails(ps_checkpoint_check(run, 44, s.state.uuid, 0, &s.state.step), PS_INVALID,
+    check_fails(ps_checkpoint_check(run, 44, s.state.uuid, 0, &s.state.step, &s.state.log), PS_INVALID,
                 "part 3 of the run, not of part 0");
     s.state.part = 0;
     make_sample(&s, 16);

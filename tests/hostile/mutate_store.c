@@ -316,12 +316,13 @@ static ps_status read_checkpoint(const char *path)
     char names[MOST][PS_NAME_MAX];
     ps_checkpoint_array arrays[MOST];
     int64_t step;
+    uint64_t log;
     snprintf(run, sizeof run, "%.*s", (int)(strlen(path) - strlen(".h5")), path);
     ps_checkpoint_path(run, 1, generation);
     if (rename(path, generation) != 0) return PS_FAILED;
     ps_status status = ps_checkpoint_identity(run, 1, 0, uuid, &identity);
     if (status == PS_OK) free(identity);
-    if (status == PS_OK) status = ps_checkpoint_check(run, 1, uuid, 0, &step);
+    if (status == PS_OK) status = ps_checkpoint_check(run, 1, uuid, 0, &step, &log);
     if (status == PS_OK) {
         int count = arrays_of(generation, names, arrays, MOST);
         ps_checkpoint state = {.step = step, .uuid = uuid, .array_count = count, .arrays = arrays};
