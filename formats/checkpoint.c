@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,80 @@ void ps_checkpoint_path(const char *run, int64_t generation, char *out)
     snprintf(out, PATH_SIZE, "%s.%06lld.h5", run, (long long)generation);
 }
 
+/* ---- sums: what an array had in memory, which no hash of the file is made from ---- */
+
+typedef struct sums {
+    double sum, squares;
+} sums;
+
+enum { BLOCK = 256, LANES = 8 };
+
+/* Integers of arrays of bytes are those of their bytes. */
+static void widen(const ps_checkpoint_array *a, int64_t first, int count, double out[BLOCK])
+{
+    const float *single = (const float *)a->data + first;
+    const double *real = (const double *)a->data + first;
+    const int64_t *whole = (const int64_t *)a->data + first;
+    const unsigned char *byte = (const unsigned char *)a->data + first;
+    if (a->type == PS_F32)
+        for (int i = 0; i < count; ++i) out[i] = single[i];
+    else if (a->type == PS_F64)
+        for (int i = 0; i < count; ++i) out[i] = real[i];
+    else if (a->type == PS_I64)
+        for (int i = 0; i < count; ++i) out[i] = (double)whole[i];
+    else
+        for (int i = 0; i < count; ++i) out[i] = a->type == PS_U8 ? byte[i] : 0;
+}
+
+/* Lanes make the order, whatever the compiler does. */
+static sums sums_of(const ps_checkpoint_array *a)
+{
+    double x[BLOCK], sum[LANES] = {0}, squares[LANES] = {0};
+    for (int64_t at = 0; at < a->count; at += BLOCK) {
+        int count = a->count - at < BLOCK ? (int)(a->count - at) : BLOCK;
+        widen(a, at, count, x);
+        for (int i = count; i < BLOCK; ++i) x[i] = 0;
+        for (int i = 0; i < BLOCK; i += LANES)
+            for (int l = 0; l < LANES; ++l) {
+                sum[l] += x[i + l];
+                squares[l] += x[i + l] * x[i + l];
+            }
+    }
+    for (int l = 1; l < LANES; ++l) {
+        sum[0] += sum[l];
+        squares[0] += squares[l];
+    }
+    return (sums){sum[0], squares[0]};
+}
+
+static ps_status put_sums(ps_store *store, const ps_checkpoint_array *array)
+{
+    sums own = sums_of(array);
+    if (!isfinite(own.squares)) return PS_OK;
+    PS_TRY(ps_store_put_real(store, array->name, "sum", own.sum));
+    return ps_store_put_real(store, array->name, "squares", own.squares);
+}
+
+/* To rounding, as another processor may have continued the run. Files of older versions have none.
+ */
+static ps_status check_sums(const ps_store *store, const ps_checkpoint_array *array)
+{
+    static const double rounding = 1e-12;
+    sums had, has = sums_of(array);
+    if (!ps_store_has(store, array->name, "squares")) return PS_OK;
+    PS_TRY(ps_store_get_real(store, array->name, "sum", &had.sum));
+    PS_TRY(ps_store_get_real(store, array->name, "squares", &had.squares));
+    double size = sqrt((double)array->count * had.squares); /* bounds the sum of magnitudes */
+    if (fabs(has.squares - had.squares) <= rounding * had.squares &&
+        fabs(has.sum - had.sum) <= rounding * size)
+        return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s: the numbers of %s add up to %.10g, their squares to %.10g; they were %.10g "
+                   "and %.10g when the run wrote them, so the file was changed since: remove it to "
+                   "go on from an older state, or begin anew with --fresh",
+                   ps_store_path(store), array->name, has.sum, has.squares, had.sum, had.squares);
+}
+
 /* ---- writing ---- */
 
 static ps_status put_array(ps_store *store, const ps_checkpoint_array *array)
@@ -31,7 +106,8 @@ static ps_status put_array(ps_store *store, const ps_checkpoint_array *array)
                             .rank = 1,
                             .dims = {array->count},
                             .units = array->units};
-    return ps_store_write_array(store, &spec, array->data);
+    PS_TRY(ps_store_write_array(store, &spec, array->data));
+    return put_sums(store, array);
 }
 
 static ps_status put_all(ps_store *store, const ps_checkpoint *checkpoint)
@@ -80,8 +156,9 @@ static ps_status get_array(ps_store *store, const ps_checkpoint_array *array)
         return ps_fail(
             PS_INVALID, "%s: %s holds %lld items, not the %lld expected; --fresh begins anew",
             ps_store_path(store), array->name, (long long)info.dims[0], (long long)array->count);
-    return ps_store_read_array(store, array->name, array->type, 0, array->count,
-                               array->count * (int64_t)ps_type_size(array->type), array->data);
+    PS_TRY(ps_store_read_array(store, array->name, array->type, 0, array->count,
+                               array->count * (int64_t)ps_type_size(array->type), array->data));
+    return check_sums(store, array);
 }
 
 /* Of states that a run has side by side one is never taken for another. */

@@ -2,7 +2,9 @@
  * hashes and statistics made anew: what no checksum notices. DATASET may be @NAME: an integer of
  * the root. Bytes (u8) are words of 8, integers unless VALUE has a point, "nan" or "inf" in it.
  * store_edit LOG OUT record:N WORD VALUE: the same of an append log, of words of its Nth record;
- * VALUE "cut": the record ends before this word. */
+ * VALUE "cut": the record ends before this word. With STORE_EDIT_KEEPS in the environment datasets
+ * keep their attributes, such as sums that a state tells of its numbers. @format_version is that of
+ * the file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,18 @@ static ps_status copy_attribute(ps_store *from, ps_store *to, const char *object
     default:
         return PS_OK;
     }
+}
+
+static ps_status copy_attributes(ps_store *from, ps_store *to, const char *object)
+{
+    PS_SCOPED_MEMORY ps_attribute *list = NULL;
+    int count;
+    ps_status status = PS_OK;
+    PS_TRY(ps_store_list_attributes(from, object, &list, &count));
+    for (int a = 0; a < count && status == PS_OK; ++a)
+        if (!ps_store_has(to, object, list[a].name))
+            status = copy_attribute(from, to, object, &list[a]);
+    return status;
 }
 
 static void change_word(void *data, int64_t at, const char *value)
@@ -81,19 +95,7 @@ static ps_status copy_dataset(ps_store *from, ps_store *to, int id, int64_t inde
         index -= chunk.count;
         PS_TRY(ps_store_write_chunk(to, own, c, data, chunk.count, chunk.extras));
     }
-    return PS_OK;
-}
-
-static ps_status copy_attributes(ps_store *from, ps_store *to, const char *object)
-{
-    PS_SCOPED_MEMORY ps_attribute *list = NULL;
-    int count;
-    ps_status status = PS_OK;
-    PS_TRY(ps_store_list_attributes(from, object, &list, &count));
-    for (int a = 0; a < count && status == PS_OK; ++a)
-        if (!ps_store_has(to, object, list[a].name))
-            status = copy_attribute(from, to, object, &list[a]);
-    return status;
+    return getenv("STORE_EDIT_KEEPS") ? copy_attributes(from, to, info.name) : PS_OK;
 }
 
 /* The attributes of the group that a dataset is in; those of the root are there. */
@@ -110,7 +112,9 @@ static ps_status copy_group(ps_store *from, ps_store *to, int id)
 static ps_status edit(ps_store *from, ps_store *to, char **argv)
 {
     int found = -1;
-    if (argv[3][0] == '@')
+    if (strcmp(argv[3], "@format_version") == 0)
+        found = -1;
+    else if (argv[3][0] == '@')
         PS_TRY(ps_store_put_int(to, "/", argv[3] + 1, atoll(argv[5])));
     else
         PS_TRY(ps_store_find(from, argv[3], &found));
@@ -131,6 +135,7 @@ static ps_status edit_store(char **argv)
     PS_TRY(ps_store_get_text(from, "/", "options", options, OPTIONS));
     ps_store_identity identity = {
         ps_store_format(from), ps_store_version(from), "store_edit", "-", options, 0};
+    if (strcmp(argv[3], "@format_version") == 0) identity.format_version = atoi(argv[5]);
     PS_TRY(ps_store_create(argv[2], &identity, &to));
     PS_TRY(edit(from, to, argv));
     return ps_store_commit(&to);

@@ -1,6 +1,7 @@
 # States of unfinished runs with one value edited and all hashes made anew (tests/programs/store_edit), as no damage is: the same
 # command refuses them by name, or ends with the right bits, or, of iterations, with a solution that is judged as any other. Only of
-# numbers that nothing else tells (rows `unseen`) another result is made; no program crashes, hangs or keeps a number that is none.
+# items of journals (rows `unseen`) another result is made; no program crashes, hangs or keeps a number that is none. Rows `told` leave
+# what a state tells of itself and of its log, its sums and the log's hash, as they were; for all others those are gone, too.
 . "$ROOT/tests/stages/lib.sh"
 . "$ROOT/tests/support/gravity.bash"
 needs dgtd-march mesh-surface cluster-build slice-assemble slice-block tdbem-march hbem-solve hmatrix-assemble particle-import octree-build fmm gravity-invert
@@ -30,6 +31,9 @@ again() {
     shift
     "$edit" "killed/$state" "trial/$state.new" "$@" > edited 2>&1 || { cat edited; fail "not edited: $*"; }
     mv "trial/$state.new" "trial/$state"
+    case $state in
+    *.log) [ -n "${STORE_EDIT_KEEPS:-}" ] || for other in trial/*.0*.h5; do "$edit" "$other" new.h5 @log 0 0 && mv new.h5 "$other"; done ;;
+    esac
     (cd trial && MALLOC_PERTURB_=165 timeout 60 "${run[@]}" > said 2>&1)
     rc=$?
     what="${run[0]}, $state, $*"
@@ -44,6 +48,7 @@ refused() {
     [ $rc -ge 1 ] && [ $rc -le 5 ] && grep -qE -- "$text" $said || { cat $said; fail "$what: ended with $rc, not refused by \"$text\""; }
     [ ! -e "trial/$out" ] || fail "$what: refused, but there is an output"
 }
+told() { STORE_EDIT_KEEPS=1 refused "$@"; }
 # bits STATE EDIT...; agrees TOLERANCE DATASET STATE EDIT...
 bits() { agrees 0 '*' "$@"; }
 agrees() {
@@ -106,17 +111,20 @@ refused "another step" '\.0.*h5$' /past 0 1e9
 refused "no 8 rows of finite numbers" 'log$' record:0 3 nan
 refused "no 8 rows of finite numbers" 'log$' record:0 1 cut
 refused "another step" 'log$' record:5 260 .25
-unseen 'log$' record:0 3 .25
-unseen '\.0.*h5$' /figures 0 7.5
+told "beside another log" 'log$' record:0 3 .25
+told "numbers of /figures add up to" '\.0.*h5$' /figures 0 7.5
 
 "$BUILD/tests-programs/dgtd_model" m.h5 side=4 order=1 || fail "no model"
 begin o.h5 rename:3 penstock-dgtd-march -q ../m.h5 o.h5 --steps 60 --checkpoint-every 10steps --probe .3,.4,.5 --threads 1 --device cpu
 bits '\.0.*h5$' @step 0 -1
-unseen '\.0.*h5$' @step 0 30 # where the log has a record that ends, too
+told "beside another log" '\.0.*h5$' @step 0 10 # where the log has a record that ends, too
+told "of a newer penstock" '\.0.*h5$' @format_version 0 2
+told "beside another log" 'log$' record:0 3 .25
 bits '\.0.*h5$' /electric 0 nan
 refused "samples up to step 1 are not finite" 'log$' record:0 3 nan
 refused "cut short" 'log$' record:0 3 cut
-unseen '\.0.*h5$' /electric 0 .25
+told "numbers of /electric add up to" '\.0.*h5$' /electric 0 .25
+told "numbers of /magnetic add up to" '\.0.*h5$' /magnetic 70 1e-9
 
 # ---- solvers ----
 solve="penstock-hbem-solve -q ../s.hdf ../c.h5 o.hdf --problem dirichlet --checkpoint-every 2steps --data point:2,0,0 --threads 1 --device cpu"
@@ -126,6 +134,8 @@ bits 'h5$' @part 0 1
 for word in 0 1 2 3 4; do refused "counters that no run has|items, not the" 'h5$' /small $word -1; done
 agrees 1e-9 '*' 'h5$' /small 2 1000000007 # the step: no index in conjugate gradients
 bits 'h5$' /vectors 0 nan
+told "numbers of /vectors add up to" 'h5$' /vectors 0 .25
+told "of a newer penstock" 'h5$' @format_version 0 2
 printf '%s\n' "1 1 1 .01 .001" "2 2 1 .02 .001" "3 1 2 .01 .001" > observed.txt
 printf '4 3 2\n0 0 0\n4*1\n3*1\n2*.5\n' > mesh.msh
 begin o.h5 rename:3 penstock-gravity-invert -q ../observed.txt ../mesh.msh o.h5 --checkpoint-every 2steps --threads 1 --regularisation 1e-8 --bounds 0,9
@@ -136,6 +146,7 @@ refused "do not belong together" 'h5$' /small 7 1.5                             
 refused "do not belong together" 'h5$' /vectors 3 1e9                                           # the model
 refused "do not belong together" 'h5$' /vectors 30 -5                                           # its gradient
 bits 'h5$' /vectors 3 nan
+told "numbers of /vectors add up to" 'h5$' /vectors 40 .25
 
 penstock-gravity-model load.m.hdf --preset chx-1 --nodes 17,15,11 > /dev/null || fail model
 assembled load.m.hdf load.hdf --subdomains sub.h5 --parts 3
@@ -150,7 +161,7 @@ refused "holds 6 items, not the 7" 'h5$' @step 0 7
 for word in 0 1; do refused "a state that no solve by this method has" 'h5$' /scalars $word 1000000007; done
 refused "a state that no solve by this method has" 'h5$' /scalars 7 -1 # iterations
 refused "nothing is kept" 'h5$' /vectors 1402 -.5
-unseen 'h5$' /history 0 7.5
+told "numbers of /history add up to" 'h5$' /history 0 7.5
 begin o.hdf rename:3 $solve --slabs 5 --method gmres --checkpoint-every 1steps --tolerance 1e-8
 refused "no run has that" 'h5$' /gmres 0 1e9
 refused "no run has that" 'h5$' /gmres 1 1e9
