@@ -101,6 +101,7 @@ ps_status ps_journal_tidy(const char *base, const ps_product *product)
 static ps_status begin(ps_journal *j)
 {
     char uuid[PS_RUN_UUID_SIZE];
+    if (j->run->output) PS_TRY(ps_path_check_output(j->run->output)); /* before days of work */
     ps_run_uuid(uuid);
     PS_TRY(ps_append_log_create(j->path, uuid, j->identity, &j->log));
     ps_stop_keeps("what is done so far is kept; the same command continues");
