@@ -372,7 +372,9 @@ static void settle_threads(const ps_program *program, char **argv)
         again |= setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0;
     if (is_small_stack(getenv("OMP_STACKSIZE") ? "OMP_STACKSIZE" : "GOMP_STACKSIZE"))
         again |= setenv("OMP_STACKSIZE", "8M", 1) == 0;
-    if (again) execv("/proc/self/exe", argv);
+    if (!again) return;
+    ps_stop_hold();
+    execv("/proc/self/exe", argv);
 }
 
 /* The process that ps_main is to end; 0 once it does. */
@@ -425,6 +427,9 @@ int ps_main(const ps_program *program, int argc, char **argv)
     running = getpid();
     atexit(end_for_library);
     snprintf(full_name, sizeof full_name, "penstock-%s", program->name);
+    ps_stop_catch(full_name, true, false, 0); /* until options say more */
+    /* Whoever reads the messages may go hours before the work is done. */
+    if (!program->reads_only) signal(SIGPIPE, SIG_IGN);
     ps_log_setup(full_name, PS_LOG_INFO, true);
     ps_status status = check_stack();
     if (status == PS_OK) status = ps_comm_start(&argc, &argv);

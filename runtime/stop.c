@@ -114,11 +114,21 @@ static void arm(double seconds)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+/* Blocks the signals, or no longer. */
+static void mask(int how)
+{
+    sigset_t ours;
+    sigemptyset(&ours);
+    for (int i = 0; i < SIGNALS; ++i) sigaddset(&ours, signals[i]);
+    sigprocmask(how, &ours, NULL);
+}
+
+void ps_stop_hold(void) { mask(SIG_BLOCK); }
+
 void ps_stop_catch(const char *program, bool is_first, bool saves, double after)
 {
     struct sigaction once = {.sa_handler = on_stop, .sa_flags = SA_RESETHAND | SA_RESTART};
     struct sigaction again = {.sa_handler = on_stop, .sa_flags = SA_RESTART}, before;
-    sigset_t ours;
     name = program;
     speaks = is_first;
     saved = ps_clock();
@@ -129,9 +139,7 @@ void ps_stop_catch(const char *program, bool is_first, bool saves, double after)
     sigaction(SIGXCPU, &again, NULL);
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
         sigaction(SIGHUP, &again, NULL);
-    sigemptyset(&ours);
-    for (int i = 0; i < SIGNALS; ++i) sigaddset(&ours, signals[i]);
-    sigprocmask(SIG_UNBLOCK, &ours, NULL); /* whoever started this may have blocked them */
+    mask(SIG_UNBLOCK); /* whoever started this may have blocked them */
     signal(SIGXFSZ, SIG_IGN); /* a file-size limit then shows as a failed write, by name */
     if (after > 0 && saves) stop_time = ps_clock() + after;
     if (after > 0 && !saves) arm(after);

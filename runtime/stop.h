@@ -16,6 +16,9 @@
  * message of an end at once, which rank 0 (`speaks`) tells; it is borrowed. */
 void ps_stop_catch(const char *name, bool speaks, bool saves, double after);
 
+/* Keeps the signals back, for the same process started once more, until ps_stop_catch. */
+void ps_stop_hold(void);
+
 /* In a child process: those signals end it again, without anything that this one does then. */
 void ps_stop_release(void);
 
