@@ -79,3 +79,20 @@ same both two
 penstock-dgtd-march m.h5 again.h5 $run -q > /dev/null
 penstock-dgtd-march m.h5 again.h5 $run > said.txt 2>&1
 grep -q "is up to date" said.txt
+
+# what lies beside an output is made again where it is gone, damaged or of something else, and set aside with it by a stop; points of a
+# file are told by their places
+echo .3 .4 .5 > points.txt
+side="penstock-dgtd-march m.h5 side.h5 --steps 300 --frequency 2e8 --probes points.txt"
+dgtd m.h5 side.h5 ${side#*side.h5}
+cp side.electric.h5 electric.h5; cp side.phasors.h5 phasors.h5
+for gone in "rm side.phasors.h5" "cp electric.h5 side.magnetic.h5" "truncate -s -40 side.electric.h5"; do
+    $gone
+    $side > said.txt 2>&1 || { cat said.txt; exit 1; }
+    penstock-compare side.phasors.h5 phasors.h5 --tolerance 0 > said.txt && penstock-compare side.electric.h5 electric.h5 --tolerance 0 > said.txt
+    $side 2>&1 | grep -q "side.h5 is up to date" || { echo "not made whole after: $gone"; exit 1; }
+done
+fails 75 "the same command continues" at rename:1 TERM ${side/300 /4000 } --checkpoint-every 100steps
+ls side.h5.previous side.electric.h5.previous side.phasors.h5.previous > /dev/null
+echo .3 .4 .6 > points.txt
+fails 2 'had probe_points "' ${side/300 /4000 }

@@ -1,5 +1,6 @@
 # penstock-gravity-invert: a block found again within the errors, bounds, reference, magnetics, states, refusals.
 . "$ROOT/tests/stages/lib.sh"
+. "$ROOT/tests/support/at.bash"
 needs gravity-invert prism-field verify compare
 invert() { penstock-gravity-invert "$@"; }
 
@@ -96,3 +97,14 @@ for x in 50 150 250 350; do for y in 50 150 250 350; do echo "$x $y 5 $(((x + y)
 expect 3 "nothing has more than 25000" invert noise.txt small.msh x.h5
 [ ! -e x.h5 ] || fail "a refused run left a file"
 expect 0 "warning" invert noise.txt small.msh y.h5 --allow density
+# a run that is under way holds its output: another does not throw its states away
+at rename:2 STOP penstock-gravity-invert noise.txt small.msh z.h5 --allow density --checkpoint-every 1steps > first 2>&1 &
+stopped() { first=$(ps -o pid= --ppid "$1") && [ "$(ps -o stat= -p $first | cut -c1)" = T ]; }
+for i in $(seq 300); do stopped $! && break; sleep .1; done
+(for how in "" --fresh "--regularisation 1e-9"; do
+    expect 1 "is writing it; wait for that run" penstock-gravity-invert noise.txt small.msh z.h5 --allow density $how
+done)
+refused=$?
+kill -CONT $first
+wait $! && [ $refused -eq 0 ] || { cat first; fail "two runs of one output"; }
+same y.h5 z.h5

@@ -38,4 +38,7 @@ if command -v penstock-hbem-solve > /dev/null; then
     [ -n "$(ls o.hdf.batch*)" ] || fail "the unfinished run was thrown away"
     expect 0 "" $solve --tolerance 1e-4 --fresh
     [ -z "$(ls | grep o.hdf.batch)" ] || fail "checkpoints are left"
+    # whoever reads what it says may go before it ends
+    { $solve --fresh > out; echo $? > code; } 2>&1 | true
+    is converged yes && [ "$(cat code)" -eq 0 ] || fail "messages that nobody reads ended it with $(cat code)"
 fi
