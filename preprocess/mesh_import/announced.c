@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -41,12 +42,22 @@ static bool is_too_many(const char *text, int64_t bytes, bool *none, long long *
     }
 }
 
+/* Cells of MEDIT that Gmsh's library passes over without a word. */
+static bool is_overlooked(const char *line)
+{
+    static const char *const kinds[] = {"Prisms",          "Pyramids",    "TrianglesP",
+                                        "QuadrilateralsQ", "TetrahedraP", "HexahedraQ"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
+        if (strncasecmp(line, kinds[i], strlen(kinds[i])) == 0) return true;
+    return false;
+}
+
 /* Every item takes more than a byte. */
 ps_status import_check_announced(const import_input *input)
 {
     struct stat found;
     char line[512];
-    bool begins = true, pending = false, none;
+    bool begins = true, pending = false, none, medit = strcmp(input->suffix, ".mesh") == 0;
     FILE *file = fopen(input->path, "rb");
     if (!file || fstat(fileno(file), &found) != 0) {
         int error = errno;
@@ -59,8 +70,13 @@ ps_status import_check_announced(const import_input *input)
         long long count;
         const char *text = line + strspn(line, " \t");
         bool word = begins && is_counted(text, &length);
+        if (medit && begins && is_overlooked(text))
+            status = ps_fail(PS_INVALID,
+                             "%s: %.*s are not read: only straight triangles, "
+                             "quadrangles and tetrahedra are",
+                             input->name, (int)strcspn(text, " \t\r\n"), text);
         begins = strchr(line, '\n') != NULL;
-        if (!word && !pending) continue;
+        if (status != PS_OK || (!word && !pending)) continue;
         if (is_too_many(text + (word ? length : 0), found.st_size, &none, &count))
             status = ps_fail(PS_INVALID,
                              "%s: %lld items are announced, which a file of %lld bytes "
@@ -70,39 +86,4 @@ ps_status import_check_announced(const import_input *input)
     }
     fclose(file);
     return status;
-}
-
-static bool is_alone(const char *line, const char *word)
-{
-    size_t length = strlen(word);
-    return strncmp(line, word, length) == 0 && !line[length + strspn(line + length, " \t")];
-}
-
-/* Units of length to a metre, by the data set 164 of a UNV file; 0: it has none. */
-static double length_factor(const import_input *input)
-{
-    text_lines lines;
-    double factor = 0;
-    bool begins = false;
-    if (text_lines_open(input->path, input->name, &lines) != PS_OK) return 0;
-    while (factor == 0 && text_lines_next(&lines)) {
-        bool units = begins && is_alone(lines.at, "164");
-        begins = is_alone(lines.at, "-1");
-        if (!units || !text_lines_next(&lines) || !text_lines_next(&lines)) continue;
-        char *exponent = strpbrk(lines.line, "Dd");
-        if (exponent) *exponent = 'E';
-        factor = strtod(lines.at, NULL);
-    }
-    text_lines_close(&lines);
-    return factor;
-}
-
-ps_status import_check_units(const import_input *input, const import_options *options)
-{
-    double factor = strcmp(input->suffix, ".unv") == 0 ? length_factor(input) : 0;
-    if (factor <= 0 || fabs(factor - 1) < 1e-6 || options->scale != 1) return PS_OK;
-    return ps_refuse(options->run, "units",
-                     "%s states that %.9g of its units of length are a metre: --unit, or --scale "
-                     "%.9g, says so",
-                     input->name, factor, 1 / factor);
 }

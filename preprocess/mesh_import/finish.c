@@ -50,6 +50,44 @@ ps_status import_measure(const import_mesh *mesh, const import_cells *cells,
     return PS_OK;
 }
 
+/* Significant decimal digits of a number, 10 if they are more than 9; decimals and value of the
+ * last. */
+static int digits_of(double x, int *decimals, int *last)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.8e", x);
+    if (strtod(text, NULL) != x) return 10;
+    char *end = strchr(text, 'e'), *digit = end - 1;
+    int zeros = 0;
+    while (*digit == '0' && zeros < 8) --digit, ++zeros;
+    *decimals = 8 - zeros - atoi(end + 1);
+    *last = *digit - '0';
+    return 9 - zeros;
+}
+
+/* Texts of 6 or 7 digits, by a sample of vertices: the largest of their numbers have fewer decimals
+ * than others that have as many digits, and end in all digits there are. Numbers of as many
+ * decimals everywhere, and those of even grids, are what was meant. */
+void import_find_step(import_mesh *mesh)
+{
+    enum { ENOUGH = 6, SAMPLES = 4096 };
+    const int64_t stride = 1 + mesh->vertex_count / SAMPLES;
+    int most = 0, coarse = 0, fine = 0;
+    unsigned lasts = 0;
+    mesh->step = 0;
+    for (int64_t i = 0; i < 3 * mesh->vertex_count; i += i % 3 < 2 ? 1 : 3 * stride - 2) {
+        int decimals = 0, last = 0, digits = digits_of(mesh->vertices[i], &decimals, &last);
+        if (digits > 9) return;
+        if (digits < most) continue;
+        if (digits > most) coarse = fine = decimals, lasts = 0;
+        if (decimals < coarse) coarse = decimals, lasts = 0;
+        if (decimals == coarse) lasts |= 1U << last;
+        most = digits;
+        fine = decimals > fine ? decimals : fine;
+    }
+    if (fine > coarse && __builtin_popcount(lasts) >= ENOUGH) mesh->step = pow(10, -coarse);
+}
+
 /* Of the mean edge, what rounding of its corners may be. */
 static const double ROUNDED = 1e-2;
 
@@ -57,6 +95,7 @@ ps_status import_check_size(const import_mesh *mesh, const import_options *optio
                             const import_figures *figures)
 {
     double extent = 0, far = 0, unit = (double)(mesh->single ? FLT_EPSILON : DBL_EPSILON) / 2;
+    double step = mesh->step * options->scale / 2;
     for (int c = 0; c < 3; ++c) {
         extent = fmax(extent, figures->upper[c] - figures->lower[c]);
         far = fmax(far, fmax(fabs(figures->lower[c]), fabs(figures->upper[c])));
@@ -66,13 +105,17 @@ ps_status import_check_size(const import_mesh *mesh, const import_options *optio
                        "%s: it would be %g m large, of which areas and volumes are no numbers: "
                        "--unit and --scale say what a unit of the file is",
                        options->input, extent);
-    if (unit * far <= ROUNDED * figures->edge.mean) return PS_OK;
+    step = fmax(step, unit * far);
+    if (step <= ROUNDED * figures->edge.mean) return PS_OK;
     return ps_refuse(options->run, "rounded",
                      "%s: %g m from the origin its numbers%s are rounded to %.2g m, and its edges "
                      "are %.2g m long: it is another body than was meant. Move it to the origin "
                      "where it was made",
-                     options->input, far, mesh->single ? " of single precision" : "", unit * far,
-                     figures->edge.mean);
+                     options->input, far,
+                     mesh->single        ? " of single precision"
+                     : step > unit * far ? " of few digits"
+                                         : "",
+                     step, figures->edge.mean);
 }
 
 /* Cells of each tag, tags ascending. */

@@ -29,6 +29,7 @@ typedef struct gmsh_child {
     const char *suffix;
     bool geometry, confined;
     import_kind kind;
+    int64_t sent;            /* elements */
     bool by_entity;          /* there are no physical groups: entities say regions */
     char (*solid_names)[64]; /* [solids] */
     gmsh_part *parts;

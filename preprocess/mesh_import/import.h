@@ -66,11 +66,13 @@ typedef struct import_mesh {
     bool generated;   /* meshed from geometry: orienting it is no repair              */
     bool soup;        /* the format has no shared vertices (STL): equal ones are one  */
     bool single;      /* its coordinates are stored in single precision               */
+    double step;      /* what numbers of few digits tell apart; 0: they have many     */
     int64_t polygons; /* faces of more than 3 vertices that were cut into fans        */
 } import_mesh;
 
 void import_mesh_init(import_mesh *mesh);
 void import_mesh_release(import_mesh *mesh);
+void import_cells_release(import_cells *cells);
 /* Appends room for `count` items and returns their first index through the count. */
 ps_status import_add_vertices(import_mesh *mesh, int64_t count, const double *positions);
 ps_status import_add_vertex_number(import_mesh *mesh, int64_t number);
@@ -113,10 +115,25 @@ ps_status import_read_gmsh(const import_input *input, const import_options *opti
 /* Writes bulk data of Nastran to `copy` as Gmsh's library reads them right. PS_INVALID for nodes in
  * other systems of coordinates, and other files. */
 ps_status nastran_copy(const import_input *input, const char *copy);
+/* Nodes of a file as they come, as Gmsh's library takes the last of equal numbers without a word.
+ */
+typedef struct import_nodes {
+    struct import_node {
+        int64_t number;
+        double x[3];
+    } * list;
+    int64_t count, room;
+} import_nodes;
+ps_status import_nodes_add(import_nodes *nodes, int64_t number, const double x[3]);
+/* PS_INVALID: one of them is given again, in another place. Sorts them. */
+ps_status import_nodes_check(import_nodes *nodes, const char *name);
+void import_nodes_release(import_nodes *nodes);
 /* PS_INVALID if the file announces more than it has bytes, in the formats left to Gmsh. */
 ps_status import_check_announced(const import_input *input);
-/* Refuses ("units") a UNV file that states other units than m, if the options name none. */
-ps_status import_check_units(const import_input *input, const import_options *options);
+/* What Gmsh's library overlooks in a UNV file: refuses ("units") units other than m that the
+ * options do not name, nodes of other systems of coordinates, and nodes that are given again
+ * elsewhere. */
+ps_status import_check_unv(const import_input *input, const import_options *options);
 /* MSH 2.x and 4.1, text and binary; *read is false for what is left to Gmsh (4.0, partitions). */
 ps_status import_read_msh(const import_input *input, const import_options *options,
                           import_mesh *mesh, bool *read);
@@ -188,6 +205,12 @@ ps_status import_drop_unused(import_mesh *mesh, import_figures *figures);
 
 /* Triangles that cut through or overlap one another. */
 ps_status import_check_intersections(const import_mesh *mesh, import_findings *findings);
+/* Whether the two triangles at an edge, by half-edges of theirs, lie on one another. */
+bool import_folds(const import_mesh *mesh, uint32_t h, uint32_t g);
+/* Of tetrahedra: outer faces that cut through or lie on one another, and parts inside of others.
+ * ids: faces, sorted; part[tetrahedra]; outer: faces of one tetrahedron. */
+ps_status import_check_outer(const import_mesh *mesh, const uint32_t *ids, const int32_t *part,
+                             int64_t parts, int64_t outer, import_findings *findings);
 
 ps_status import_surface(import_mesh *mesh, const import_options *options, import_figures *figures);
 ps_status import_volume(import_mesh *mesh, const import_options *options, import_figures *figures);
@@ -217,8 +240,10 @@ ps_status import_order(import_mesh *mesh, ps_space_curve curve);
 /* Figures of the finished mesh (in metres). */
 ps_status import_measure(const import_mesh *mesh, const import_cells *cells,
                          import_figures *figures);
+/* Sets the step of its coordinates, as they were read. */
+void import_find_step(import_mesh *mesh);
 /* Refuses what no body is: sizes whose volumes are no numbers, and vertices so far from the origin
- * that the precision of the file moves them by a part of an edge. */
+ * that the precision of the file, or its digits, move them by a part of an edge. */
 ps_status import_check_size(const import_mesh *mesh, const import_options *options,
                             const import_figures *figures);
 void import_report(const import_mesh *mesh, const import_options *options,

@@ -40,7 +40,8 @@ static const ps_option options[] = {
             "leave away cells that repeat a vertex or have no area"),
     PS_FLAG("open", &open_surface, PS_IDENTITY, "accept a surface that is not closed (a screen)"),
     PS_FLAG("allow-intersections", &allow_intersections, PS_IDENTITY,
-            "do not look for triangles that cut through or overlap one another"),
+            "do not look for triangles, or outer faces of tetrahedra, that cut through or overlap "
+            "one another"),
     {"gmsh-time", PS_OPTION_SECONDS, &gmsh_time, "TIME",
      "CPU time that Gmsh's library may take to read a file or to mesh geometry", 1, 0, 0},
     PS_INT("divide", &divide, "N", 0, 6, PS_IDENTITY,
@@ -135,6 +136,7 @@ static ps_status process(import_mesh *mesh, const import_options *o, const char 
     if ((o->divide > 0 || o->longest.length > 0) && !volume)
         return ps_fail(PS_USAGE, "--%s is for tetrahedra; %s is a surface here",
                        o->divide > 0 ? "divide" : "longest-edge", o->input);
+    import_find_step(mesh);
     PS_TRY(volume ? import_volume(mesh, o, &figures) : import_surface(mesh, o, &figures));
     if (figures.unused > 0)
         ps_info("%s: %lld vertices belong to no cell and were left away", o->input,
@@ -194,7 +196,7 @@ static const ps_program program = {
         "  penstock-mesh-import --json head.msh.zst",
     .options = options,
     .figures = figure_table,
-    .results = 3,
+    .results = 4,
     .allowances = allowances,
     .run = run_import};
 

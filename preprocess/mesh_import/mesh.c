@@ -17,7 +17,7 @@ void import_mesh_init(import_mesh *mesh)
     mesh->cell_word = "face";
 }
 
-static void release_cells(import_cells *cells)
+void import_cells_release(import_cells *cells)
 {
     PS_FREE(cells->vertices, cells->tags, cells->numbers, cells->source);
 }
@@ -25,8 +25,8 @@ static void release_cells(import_cells *cells)
 void import_mesh_release(import_mesh *mesh)
 {
     PS_FREE(mesh->vertices, mesh->vertex_numbers, mesh->vertex_source);
-    release_cells(&mesh->triangles);
-    release_cells(&mesh->tetrahedra);
+    import_cells_release(&mesh->triangles);
+    import_cells_release(&mesh->tetrahedra);
     import_mesh_init(mesh);
 }
 

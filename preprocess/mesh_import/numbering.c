@@ -1,4 +1,6 @@
 /* Files with node and element numbers: their order, and numbers to indices. */
+#include <stdlib.h>
+#include <string.h>
 
 #include "kernels/common/mesh_repair.h"
 #include "kernels/common/radix_sort.h"
@@ -82,3 +84,30 @@ ps_status import_numbers_to_indices(import_mesh *mesh, const char *name)
     PS_TRY(replace_numbers(mesh, &mesh->triangles, name));
     return replace_numbers(mesh, &mesh->tetrahedra, name);
 }
+
+ps_status import_nodes_add(import_nodes *nodes, int64_t number, const double x[3])
+{
+    PS_TRY(ps_grow((void **)&nodes->list, &nodes->room, nodes->count + 1, sizeof *nodes->list,
+                   "nodes"));
+    nodes->list[nodes->count++] = (struct import_node){number, {x[0], x[1], x[2]}};
+    return PS_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct import_node *p = a, *q = b;
+    return (p->number > q->number) - (p->number < q->number);
+}
+
+ps_status import_nodes_check(import_nodes *nodes, const char *name)
+{
+    if (nodes->count == 0) return PS_OK;
+    qsort(nodes->list, (size_t)nodes->count, sizeof *nodes->list, by_number);
+    for (const struct import_node *n = nodes->list + 1; n < nodes->list + nodes->count; ++n)
+        if (n->number == n[-1].number && memcmp(n->x, n[-1].x, sizeof n->x) != 0)
+            return ps_fail(PS_INVALID, "%s: node %lld is given twice, in two places", name,
+                           (long long)n->number);
+    return PS_OK;
+}
+
+void import_nodes_release(import_nodes *nodes) { free(nodes->list); }

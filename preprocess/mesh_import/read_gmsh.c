@@ -216,7 +216,28 @@ static void refuse_type(const child *c, int type, size_t number)
                   : "; mesh without recombination, or split the elements into simplices");
 }
 
-static void send_elements(const child *c, int dim, int entity)
+/* Gmsh lists the elements of an entity by the order of its first, and none of other orders: what it
+ * has and did not list would be a hole. */
+static void check_all_sent(const child *c)
+{
+    static const char *const names[] = {"Mesh.NbTriangles", "Mesh.NbQuadrangles",
+                                        "Mesh.NbTetrahedra"};
+    double count = 0, all = 0;
+    for (int i = 0; i < (c->kind == IMPORT_VOLUME ? 3 : 2); ++i) {
+        int ierr = 0;
+        gmshOptionGetNumber(names[i], &count, &ierr);
+        gmsh_child_must(c, ierr, names[i]);
+        all += count;
+    }
+    if ((double)c->sent != all)
+        gmsh_child_give_up(c,
+                           "%.0f elements are not of the order of others of their kind: only "
+                           "straight triangles and tetrahedra are read; save the mesh with "
+                           "elements of first order alone",
+                           all - (double)c->sent);
+}
+
+static void send_elements(child *c, int dim, int entity)
 {
     int *types = NULL, ierr = 0, group = group_of(c, dim, entity);
     size_t types_n = 0, **numbers = NULL, *numbers_n = NULL, numbers_nn = 0;
@@ -233,6 +254,7 @@ static void send_elements(const child *c, int dim, int entity)
                   : types[i] == ELEMENT_QUADRANGLE ? -4
                                                    : 4,
                   group, (int64_t)numbers_n[i]);
+        c->sent += (int64_t)numbers_n[i];
         put(c, numbers[i], numbers_n[i] * sizeof **numbers);
         put(c, nodes[i], nodes_n[i] * sizeof **nodes);
         gmshFree(numbers[i]);
@@ -241,7 +263,7 @@ static void send_elements(const child *c, int dim, int entity)
     gmshFree(types), gmshFree(numbers), gmshFree(numbers_n), gmshFree(nodes), gmshFree(nodes_n);
 }
 
-static void send_mesh(const child *c)
+static void send_mesh(child *c)
 {
     int *entities = NULL, ierr = 0, top = c->kind == IMPORT_VOLUME ? 3 : 2;
     size_t count = 0;
@@ -251,6 +273,7 @@ static void send_mesh(const child *c)
     for (size_t i = 0; i + 1 < count; i += 2)
         if (entities[i] >= 2 && entities[i] <= top) send_elements(c, entities[i], entities[i + 1]);
     gmshFree(entities);
+    check_all_sent(c);
 }
 
 static void silence(void)
@@ -416,7 +439,7 @@ ps_status import_read_gmsh(const import_input *input, const import_options *opti
     char path[4200];
     bool forbidden = false;
     if (!import_is_geometry(input)) PS_TRY(import_check_announced(input));
-    PS_TRY(import_check_units(input, options));
+    if (strcmp(input->suffix, ".unv") == 0) PS_TRY(import_check_unv(input, options));
     ps_status status = known_name(input, &folder, path, sizeof path);
     if (status == PS_OK) status = make_copy(input, &folder, &names, path, sizeof path);
     if (status == PS_OK) status = run_gmsh(input, path, options, &names, true, &forbidden, mesh);

@@ -27,14 +27,13 @@ typedef struct surface {
     int64_t *sizes;  /* [parts] triangles */
 } surface;
 
-/* True if the two triangles at an edge lie on one another: the angle between them is 0. */
-static bool folds(const surface *s, uint32_t h, uint32_t g)
+bool import_folds(const import_mesh *mesh, uint32_t h, uint32_t g)
 {
-    const double *x = s->mesh->vertices;
+    const double *x = mesh->vertices;
     double normal[2][3], product = 0, lengths = 1;
     uint32_t half_edges[2] = {h, g};
     for (int i = 0; i < 2; ++i) {
-        const int32_t *v = s->mesh->triangles.vertices + 3 * (int64_t)(half_edges[i] / 3);
+        const int32_t *v = mesh->triangles.vertices + 3 * (int64_t)(half_edges[i] / 3);
         ps_triangle_normal(x + 3 * (int64_t)v[0], x + 3 * (int64_t)v[1], x + 3 * (int64_t)v[2],
                            normal[i]);
     }
@@ -42,7 +41,7 @@ static bool folds(const surface *s, uint32_t h, uint32_t g)
         lengths *= sqrt(normal[i][0] * normal[i][0] + normal[i][1] * normal[i][1] +
                         normal[i][2] * normal[i][2]);
     for (int c = 0; c < 3; ++c) product += normal[0][c] * normal[1][c];
-    product *= ps_facets_direction(&ps_triangle_edges, s->mesh->triangles.vertices, h, g);
+    product *= ps_facets_direction(&ps_triangle_edges, mesh->triangles.vertices, h, g);
     return lengths > 0 && product > lengths * (1 - 0.5 * FOLD_ANGLE * FOLD_ANGLE);
 }
 
@@ -63,7 +62,7 @@ static void visit_edges(surface *s, const uint32_t *ids)
         ps_facet_vertices(&ps_triangle_edges, triangles, ids[first], ends);
         ps_edge_figures_add(&s->figures->edge, s->mesh->vertices + 3 * (int64_t)ends[0],
                             s->mesh->vertices + 3 * (int64_t)ends[1]);
-        bool folded = end - first == 2 && folds(s, ids[first], ids[first + 1]);
+        bool folded = end - first == 2 && import_folds(s->mesh, ids[first], ids[first + 1]);
         if (end - first < 3 && !folded) continue;
         import_edge_place(s->mesh, ends[0], ends[1], place, PLACE);
         if (folded)

@@ -176,7 +176,7 @@ done:
     return status;
 }
 
-static ps_status count_parts(volume *v)
+static ps_status check_parts(volume *v)
 {
     int64_t count = v->mesh->tetrahedra.count;
     PS_SCOPED_MEMORY int32_t *part = NULL;
@@ -184,7 +184,10 @@ static ps_status count_parts(volume *v)
     PS_TRY(PS_ALLOC(&part, count, "parts of the mesh"));
     PS_TRY(PS_ALLOC(&root, count, "parts of the mesh"));
     v->figures->parts = ps_volume_parts(v->mesh->tetrahedra.vertices, count, v->ids, part, root);
-    return PS_OK;
+    return v->options->allow_intersections
+               ? PS_OK
+               : import_check_outer(v->mesh, v->ids, part, v->figures->parts,
+                                    v->figures->open_edges, v->findings);
 }
 
 static ps_status sort_faces(volume *v)
@@ -204,7 +207,7 @@ static ps_status check_faces(volume *v)
     PS_GUARD(status, done, sort_faces(v));
     check_conformity(v);
     PS_GUARD(status, done, check_triangles(v));
-    PS_GUARD(status, done, count_parts(v));
+    PS_GUARD(status, done, check_parts(v));
 done:
     free(v->start);
     free(v->ids);

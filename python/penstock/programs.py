@@ -274,10 +274,40 @@ def _check_med(path, options):
         raise PenstockError(f"{path}: states that its coordinates are in {', '.join(sorted(others))}: give unit= or scale=", 3)
 
 
+def _check_cgns(path, options):
+    """meshio takes one section of elements of one zone, whatever there is beside it, for tetrahedra."""
+    try:
+        import h5py
+    except ImportError:
+        return
+    found, units = {"CGNSBase_t": [], "Zone_t": [], "Elements_t": []}, set()
+
+    def visit(_, node):
+        label = node.attrs.get("label", b"")
+        label = (label if isinstance(label, bytes) else str(label).encode()).strip(b"\0 ").decode()
+        if label in found:
+            found[label].append(node)
+        if label == "DimensionalUnits_t" and " data" in node:
+            units.add(node[" data"][...].tobytes()[32:64].strip(b"\0 ").decode(errors="replace"))
+
+    with h5py.File(path) as file:
+        file.visititems(visit)
+        bases, zones, sections = (found[k] for k in ("CGNSBase_t", "Zone_t", "Elements_t"))
+        kinds = [int(np.ravel(node[" data"])[0]) for node in sections if " data" in node]
+    if max(len(bases), len(zones), len(sections)) > 1 or kinds not in ([], [10]):
+        raise PenstockError(f"{path}: has {len(zones)} zones and sections of the types {kinds} (CGNS), of which meshio reads one of "
+                            "tetrahedra (10) alone: convert it to MSH, VTU or MED", 3)
+    others = units - {"Meter", "Null", "UserDefined", ""}
+    if others and not {"unit", "scale"} & set(options):
+        raise PenstockError(f"{path}: states that its coordinates are in {', '.join(sorted(others))}: give unit= or scale=", 3)
+
+
 def _from_file(path, options):
     """A mesh of a file that penstock-mesh-import does not read: arrays, else what meshio reads."""
     if path.suffix.lower() == ".med":
         _check_med(path, options)
+    if path.suffix.lower() == ".cgns":
+        _check_cgns(path, options)
     if path.suffix.lower() in (".npz", ".mat"):
         return _from_arrays(path)
     try:

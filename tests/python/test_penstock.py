@@ -156,6 +156,30 @@ class Files(unittest.TestCase):
         with self.assertRaisesRegex(penstock.PenstockError, "are in mm: give unit="):
             penstock.import_mesh("box.med", "box.hdf")
 
+    @needs("h5py")
+    def test_cgns_of_several_parts(self):
+        """meshio would read one zone, one section, and quadrangles as tetrahedra."""
+        import h5py
+
+        def write(zones, kind, unit=None):
+            with h5py.File("mesh.cgns", "w") as file:
+                def node(at, name, label, data=None):
+                    made = at.create_group(name)
+                    made.attrs["label"] = np.bytes_(label)
+                    if data is not None:
+                        made.create_dataset(" data", data=data)
+                    return made
+                base = node(file, "Base", "CGNSBase_t", np.array([3, 3], "i4"))
+                if unit:
+                    node(base, "Units", "DimensionalUnits_t", np.frombuffer(b"".join(t.ljust(32) for t in (b"Kilogram", unit)), "i1"))
+                for zone in zones:
+                    node(node(base, zone, "Zone_t"), "Elements", "Elements_t", np.array([kind, 0], "i4"))
+        for zones, kind, unit, said in [(["Zone1", "Zone2"], 10, None, "2 zones"), (["Zone1"], 7, None, "types \\[7\\]"),
+                                        (["Zone1"], 10, b"Millimeter", "in Millimeter: give unit= or scale=")]:
+            write(zones, kind, unit)
+            with self.assertRaisesRegex(penstock.PenstockError, said):
+                penstock.import_mesh("mesh.cgns", "box.hdf")
+
     @needs("meshio", "pyvista")
     def test_meshio_and_pyvista(self):
         import meshio

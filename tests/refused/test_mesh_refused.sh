@@ -105,6 +105,49 @@ away 0 1e100; refused "areas and volumes are no numbers" away.off;
 away 0 1e-70; refused "areas and volumes are no numbers" away.off
 away 1e12 1; accepted away.off; away 1e15 1; refused "rounded to 0.11 m" away.off; accepted away.off --allow rounded
 
+# ---- what Gmsh's library passes over: cells of higher order among others, continuations without a mark, nodes given twice, systems ----
+points='0 0 0\n1 0 0\n0 1 0\n0 0 1\n.5 0 0\n.5 .5 0\n0 .5 0\n0 0 .5\n.5 0 .5\n0 .5 .5\n1 1 1\n'
+bulk() { printf "$points" | awk '{ printf "GRID,%d,,%g,%g,%g\n", NR, $1, $2, $3 }'; printf "$1"; } # further cards
+linear='CTETRA,1,1,2,3,4,11\n' quadratic='CTETRA,2,1,1,2,3,4,5,6\n,7,8,9,10\n'
+bulk "$quadratic" > free.bdf; refused "free.bdf: line 12: an element of higher order" free.bdf
+bulk "$linear$quadratic" > mixed.bdf; refused "mixed.bdf: line 13: an element of higher order" mixed.bdf
+bulk "${linear}CTRIA6,2,1,1,2,3,5,6,7\n" > six.bdf; refused "line 13: an element of higher order" six.bdf
+bulk "${linear}CSHEAR,2,1,1,2,11,3\n" > shear.bdf; refused "line 13: an element of a type that is not read" shear.bdf
+bulk "GRID,11,,1.,1.,2.\n$linear" > again.bdf; refused "node 11 is given twice, in two places" again.bdf
+bulk "GRID,11,,1.,1.,1. \$ the same\n$linear" > same.bdf; accepted same.bdf
+bulk 'CTETRA*                1               1               2               3*\n*                      4              11\n' > wide.bdf; accepted wide.bdf
+mesh4() { printf '$MeshFormat\n4 0 8\n$EndMeshFormat\n$Entities\n0 0 0 1\n1 0 0 0 1 1 1 0 0\n$EndEntities\n$Nodes\n1 11\n1 3 0 11\n'
+    printf "$points" | awk '{ print NR, $0 }'; printf '$EndNodes\n$Elements\n2 2\n1 3 4 1\n1 2 3 4 11\n1 3 11 1\n2 1 2 3 4 5 6 7 8 9 10\n$EndElements\n'; }
+mesh4 > mixed.msh; refused "1 elements are not of the order of others of their kind" mixed.msh
+medit() { printf "MeshVersionFormatted 2\nDimension 3\nVertices\n11\n$(printf "$points" | sed 's/$/ 0\\n/' | tr -d '\n')Tetrahedra\n1\n2 3 4 11 1\n$1\n1\n1 2 3 4 5 6 1\nEnd\n"; }
+medit Prisms > prisms.mesh; refused "Prisms are not read" prisms.mesh
+system() { # KIND SHIFT: systems of coordinates before the mesh
+    printf '    -1\n  2420\n         1\npart\n%10d%10d%10d\nCS\n' 1 $1 0; printf '  %s\n' '1.D0 0.D0 0.D0' '0. 1. 0.' '0. 0. 1.' "$2 0. 0."; printf '    -1\n'; }
+{ system 0 0.; unv 1.0D+00; } > axes.unv; accepted axes.unv --open
+{ system 0 3.; unv 1.0D+00; } > moved.unv; refused "a node of another system of coordinates" moved.unv --open
+{ system 1 0.; unv 1.0D+00; } > round.unv; refused "a node of another system of coordinates" round.unv --open
+unv 1.0D+00 | sed 's/^         3         1         1        11/         3         2         1        11/' > two.unv; refused "a node of another system of coordinates" two.unv --open
+unv 1.0D+00 | sed 's/^         3         1         1        11/         2         1         1        11/' > twice.unv; refused "node 2 is given twice, in two places" twice.unv --open
+unv 3.9D+01 > user.unv; refused "states that 39 of its units" user.unv --open --unit cm; accepted user.unv --open --scale .02564102564
+
+# ---- digits that run out far from the origin ----
+digits() { awk -v f="$1" 'BEGIN { n = 24; print "OFF\n" 2 * n + 2, 4 * n, 0; for (i = 0; i < 2 * n; ++i) printf f " " f " " f "\n", 4649776 + cos(i * 6.2831853 / n) * (i < n ? 1 : .7), 500000 + sin(i * 6.2831853 / n), i < n ? .1 : 1.2
+    printf f " 500000 -.3\n" f " 500000 2\n", 4649776, 4649776; for (i = 0; i < n; ++i) { j = (i + 1) % n; print 3, i, j, n + j; print 3, i, n + j, n + i; print 3, 2 * n, j, i; print 3, 2 * n + 1, n + i, n + j } }'; }
+digits %.8g > few.off; refused "its numbers of few digits are rounded to 0.05 m" few.off; accepted few.off --allow rounded
+digits %.3f > even.off; accepted even.off
+
+# ---- bodies of tetrahedra that overlap, touch with meshes of their own, or lie in one another; a node that hangs ----
+tets() { # POINTS TETS: both with \n
+    printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d\n' "$(printf "$1" | wc -l)"; printf "$1" | awk '{ print NR, $0 }'
+    printf '$EndNodes\n$Elements\n%d\n' "$(printf "$2" | wc -l)"; printf "$2" | awk '{ print NR, 4, 2, 1, 1, $0 }'; printf '$EndElements\n'; }
+two() { tets "$tetra$(printf "$tetra" | awk -v s=$1 -v d=$2 '{ printf "%g %g %g\\n", d + s * $1, d + s * $2, d + s * $3 }')" '1 2 3 4\n5 6 7 8\n'; }
+two 1 .1 > over.msh; refused "3 pairs of triangles cut through or overlap" over.msh; accepted over.msh --allow-intersections
+two .2 .1 > in.msh; refused "1 parts lie inside of others, which fill the same space: the part of element 2" in.msh; accepted in.msh --allow-intersections
+two .2 .5 > apart.msh; accepted apart.msh
+hang="${tetra}0 0 -1\n.5 0 0\n"
+tets "$hang" '1 2 3 4\n1 3 6 5\n6 3 2 5\n' > hang.msh; refused "outer faces of tetrahedra lie on others" hang.msh; accepted hang.msh --allow-intersections
+tets "$hang" '1 6 3 4\n6 2 3 4\n1 3 6 5\n6 3 2 5\n' > fit.msh; accepted fit.msh
+
 # ---- faults of the mesh, and their repairs ----
 off '4 4 0' "$tetra" '3 0 2 1\n3 0 3 1\n3 1 2 3\n3 0 3 2\n' turned.off
 refused "1 triangles are turned against the others of their part: face 1 (vertices 0 3 1)" turned.off; accepted turned.off --orient

@@ -115,5 +115,5 @@ hand_mesh() {
         printf "$2" | awk '{ print NR, $0 }'
         printf '$EndElements\n'
     } > hand.msh
-    expect 0 "" penstock-mesh-import hand.msh hand.hdf --orient
+    expect 0 "" penstock-mesh-import hand.msh hand.hdf --orient --allow-intersections
 }
