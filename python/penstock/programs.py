@@ -184,6 +184,17 @@ def _from_pyvista(mesh):
     return np.asarray(grid.points), [f[0] for f in found], [f[1] for f in found], names
 
 
+def _check_rounded(kind, points, cells):
+    """As penstock-mesh-import does of files in single precision, which the text that is written for it does not tell."""
+    edges = [np.linalg.norm(points[block[:, 1]] - points[block[:, 0]], axis=1) for block in cells if len(block)]
+    if kind.kind != "f" or kind.itemsize >= 8 or not edges:
+        return
+    step, edge = np.finfo(kind).eps / 2 * np.abs(points).max(), np.concatenate(edges).mean()
+    if step > 0.01 * edge:
+        raise PenstockError(f"points of {kind} are rounded to {step:.2g}, and edges are {edge:.2g} long: it is another body than was meant. "
+                            "Give float64, or move it to the origin where it was made", 3)
+
+
 def write_mesh(path, mesh, tags=None, names=None):
     """Writes an MSH 2.2 file that penstock-mesh-import reads: a Mesh, (points, cells), a mesh of meshio or of pyvista.
     Regions are the integers of the cell data "tag", "gmsh:physical", "medit:ref", "cell_tags" or "MaterialIds"."""
@@ -198,6 +209,7 @@ def write_mesh(path, mesh, tags=None, names=None):
     else:
         raise PenstockError(f"{type(mesh).__name__}: a Mesh, (points, cells), or a mesh of meshio or pyvista is expected", 2)
     names = {**known, **(names or {})}
+    kind = np.asarray(points).dtype
     points, lines, number = _numbers(points, what="points"), [], 0
     if points.ndim == 2 and points.shape[1] == 2:
         points = np.column_stack([points, np.zeros(len(points))])
@@ -216,6 +228,7 @@ def write_mesh(path, mesh, tags=None, names=None):
         for cell, t in zip(block.tolist(), of.tolist()):
             number += 1
             lines.append(f"{number} {kind} 2 {t} {t} " + " ".join(str(v + 1) for v in cell))
+    _check_rounded(kind, points, cells)
     dimension = max((block.shape[1] - 1 for block in cells), default=2)
     with Path(path).open("w") as out:
         out.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n")

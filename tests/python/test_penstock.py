@@ -156,6 +156,13 @@ class Files(unittest.TestCase):
         with self.assertRaisesRegex(penstock.PenstockError, "are in mm: give unit="):
             penstock.import_mesh("box.med", "box.hdf")
 
+    def test_single_precision_far_away(self):
+        corners, tetra = np.array([[0, 0, 0], [3, 0, 0], [0, 3, 0], [0, 0, 3.0]]), np.array([[0, 1, 2, 3]])
+        for there, kind in [(0, "f4"), (4649776, "f8")]:
+            self.assertAlmostEqual(penstock.import_mesh(((corners + there).astype(kind), tetra), "far.hdf", force=True)["volume"], 4.5)
+        with self.assertRaisesRegex(penstock.PenstockError, "points of float32 are rounded to 0.28"):
+            penstock.import_mesh(((corners + 4649776).astype("f4"), tetra), "none.hdf")
+
     @needs("h5py")
     def test_cgns_of_several_parts(self):
         """meshio would read one zone, one section, and quadrangles as tetrahedra."""
