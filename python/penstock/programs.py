@@ -209,7 +209,7 @@ def write_mesh(path, mesh, tags=None, names=None):
     else:
         raise PenstockError(f"{type(mesh).__name__}: a Mesh, (points, cells), or a mesh of meshio or pyvista is expected", 2)
     names = {**known, **(names or {})}
-    kind = np.asarray(points).dtype
+    stored = np.asarray(points).dtype
     points, lines, number = _numbers(points, what="points"), [], 0
     if points.ndim == 2 and points.shape[1] == 2:
         points = np.column_stack([points, np.zeros(len(points))])
@@ -228,7 +228,7 @@ def write_mesh(path, mesh, tags=None, names=None):
         for cell, t in zip(block.tolist(), of.tolist()):
             number += 1
             lines.append(f"{number} {kind} 2 {t} {t} " + " ".join(str(v + 1) for v in cell))
-    _check_rounded(kind, points, cells)
+    _check_rounded(stored, points, cells)
     dimension = max((block.shape[1] - 1 for block in cells), default=2)
     with Path(path).open("w") as out:
         out.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n")
