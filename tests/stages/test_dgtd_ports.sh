@@ -160,6 +160,13 @@ done
     END { r = x[3] / x[2] / (1 - s); print p, "W comes in;", x[2], "of the accepted power,", x[3], "of it: off by", r - 1
         exit !(n == 3 && p / .0025 > .9999 && p / .0025 < 1.0001 && (r - 1)^2 < 1e-4) }'
 
+# more power that radiates than the ports accept: half of it is said to be accepted
+if "${PENSTOCK_PYTHON:-/usr/bin/python3}" -c 'import h5py
+a = h5py.File("strips.run.phasors.h5", "a").attrs; a["accepted_power"] = a["accepted_power"] * .5' 2> /dev/null; then
+    fails 3 "radiate, and the ports accept" penstock-dgtd-far strips.run.phasors.h5 strips.hdf bad.h5 --quantity gain --direction 90,0 --allow unsettled --trust
+    [ ! -e bad.h5 ]
+fi
+
 # ports that are none
 bad=${setup/OUT/bad.h5}
 fails 2 "all zero" $bad $open --port x:faces=one
