@@ -337,12 +337,19 @@ static ps_status grade(setup *s, double reflection, const char *text)
 
 ps_status set_layer(setup *s)
 {
-    const char *whole = s->options->pml;
+    const ps_text_list *pml = &s->options->pml;
+    const char *whole = pml->items[0];
     setup_text text;
     double reflection, grown = 0, inner[2][3], outer[2][3];
     int given_alpha = 0;
     s->header.mesh_elements = s->mesh.elements;
-    if (!whole) return PS_OK;
+    if (pml->count == 0) return PS_OK;
+    if (pml->count > 1)
+        return ps_fail(
+            PS_USAGE,
+            "--pml %s and --pml %s: a model has one layer; elements that are to be in it "
+            "are of one physical group",
+            whole, pml->items[1]);
     PS_TRY(text_parse("pml", whole, &text));
     PS_TRY(read_layer(s, &text, &reflection, &given_alpha));
     if (strcmp(text.head, "auto") == 0) {

@@ -48,7 +48,7 @@ static const ps_option options[] = {
     PS_TEXT("total", &chosen.total, "box:..|ball:..|tag:..", PS_IDENTITY,
             "region of the total field; at its surface the incident field enters, outside is the "
             "scattered field"),
-    PS_TEXT("pml", &chosen.pml, "auto|TAG[:KEY=VALUE..]", PS_IDENTITY,
+    PS_LIST("pml", &chosen.pml, "auto|TAG[:KEY=VALUE..]", PS_IDENTITY,
             "perfectly matched layer: grown on all absorbing faces (of a box or a ball), or the "
             "elements of a physical group; layers=, thickness= (m; of auto), reflection=, "
             "grading=, kappa=, alpha= (1/s), flux=centred or upwind (of its faces)"),

@@ -20,8 +20,8 @@ typedef struct setup_options {
     int64_t order, applications, scale;
     int absorbing, flux; /* 1 paper; 1 upwind */
     const char *local;   /* auto, off or a number of levels */
-    ps_text_list media, boundaries, sources, ports, wires, frequencies;
-    const char *media_file, *total, *dt, *divide, *pml;
+    ps_text_list media, boundaries, sources, ports, wires, frequencies, pml;
+    const char *media_file, *total, *dt, *divide;
     double fraction;
 } setup_options;
 

@@ -119,5 +119,6 @@ expect 3 "reaches into the layer" penstock-dgtd-setup cube.h5 m.h5 --order 1 --m
     --source current:at=.5,.5,.25:axis=0,0,1:radius=.3:moment=1e-12:width=1.5ns --pml auto --force -q --allow cut
 setup 0 "" --source $source --pml auto:layers=3:reflection=1e-3
 expect 2 "lies in the matched layer" penstock-dgtd-march m.h5 no.h5 --steps 2 --probe 1.2,.5,.5 -q
+expect 2 "a model has one layer" penstock-dgtd-setup cube.h5 m.h5 --material default:eps=1 --boundary outer:absorbing --source $source --pml auto --pml auto:layers=3 --force -q
 expect 2 "there are none" penstock-dgtd-setup cube.h5 m.h5 --material default:eps=1 --boundary outer:pec --source $source --pml auto --force -q
 exit 0
