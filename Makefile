@@ -72,6 +72,9 @@ MPI_FOUND := $(if $(filter 0,$(WITH_MPI)),,$(foreach c,$(MPICC),$(addsuffix =$(c
 MPI_KINDS := $(sort $(foreach f,$(MPI_FOUND),$(firstword $(subst =, ,$(f)))))
 mpicc_of   = $(lastword $(subst =, ,$(firstword $(filter $(1)=%,$(MPI_FOUND)))))
 WITH_GMSH    ?= $(call compiles,gmshc.h,-lgmsh)
+# The version in the name by which programs that are linked to Gmsh load it.
+GMSH_VERSION = $(shell readelf -d "$$(echo 'int main(void){return 0;}' | $(CC) -x c - $(LDFLAGS) -lgmsh -Wl,-t -o /dev/null 2>&1 | grep -m 1 'libgmsh\.')" | \
+	sed -n 's/.*SONAME.*\[libgmsh\.so\.\(.*\)\]/\1/p')
 WITH_SCOTCH  ?= $(call compiles_one,scotch,scotch.h,-include stdio.h -include stdint.h -lscotch -lscotcherr)
 WITH_CHOLMOD ?= $(call compiles_one,suitesparse,cholmod.h,-lcholmod)
 WITH_FFTW    ?= $(call compiles,fftw3.h,-lfftw3)
@@ -214,7 +217,7 @@ build/current: FORCE
 run = $(if $(V),,@echo "$(1)";)
 # Each for objects and for watched ones (below).
 $(B)/formats/%.o $(B)/watched/formats/%.o: CPPFLAGS_X = $(HDF5_CFLAGS)
-$(B)/preprocess/%.o $(B)/watched/preprocess/%.o: CPPFLAGS_X = $(GMSH_CFLAGS)
+$(B)/preprocess/mesh_import/gmsh_library.o $(B)/watched/preprocess/mesh_import/gmsh_library.o: CPPFLAGS_X = $(GMSH_CFLAGS) -DPS_GMSH_VERSION=$(GMSH_VERSION)
 $(B)/preprocess/terrain_import/%.o $(B)/watched/preprocess/terrain_import/%.o: CPPFLAGS_X = $(GRID_CFLAGS)
 
 $(B)/%.o: %.c
@@ -276,7 +279,6 @@ $(SO): $(SO_OBJ) library/penstock.map $(LIB)
 
 CUDA_LIBS := $(if $(call yes,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_static -ldl -lrt -lstdc++)
 link = @mkdir -p $(@D); $(if $(V),,echo "link $@";) $(CC) $(CFLAGS_ALL) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(LIBS) $(LIBS_X) $(CUDA_LIBS) -o $@
-$(BIN)/penstock-mesh-import $(B)/watched/bin/penstock-mesh-import: LIBS_X = -lgmsh
 $(BIN)/penstock-terrain-import $(B)/watched/bin/penstock-terrain-import: LIBS_X = $(GRID_LIBS)
 $(BIN)/penstock-%:
 	$(link)

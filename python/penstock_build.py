@@ -36,9 +36,10 @@ def metadata(version):
 
 
 def needed(files):
-    """The shared libraries that these files load, by name."""
+    """The shared libraries that these files load, by name; Gmsh's, too, which mesh-import loads where a file wants it."""
+    later = {name.decode() for file in files for name in re.findall(rb"libgmsh\.so\.[.\d]*\d", file.read_bytes())}
     found = {}
-    for line in output("ldd", *map(str, files)).splitlines():
+    for line in output("env", "LD_PRELOAD=" + " ".join(later), "ldd", *map(str, files)).splitlines():
         part = line.split()
         if "not found" in line:
             raise SystemExit(f"a library is missing: {line.strip()}")

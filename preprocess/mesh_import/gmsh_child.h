@@ -9,6 +9,27 @@
 #include "preprocess/mesh_import/gmsh_pipe.h"
 #include "preprocess/mesh_import/step_names.h"
 
+/* The functions of Gmsh that are called, without the `gmsh` of their names. GMSH_TABLE, in a source
+ * that includes gmshc.h first, is the table of them, gmsh.Open(...), which gmsh_library_load fills:
+ * the library brings a hundred others, and most files are read without it. */
+#define GMSH_FUNCTIONS(EACH)                                                                       \
+    EACH(Free)                                                                                     \
+    EACH(Initialize)                                                                               \
+    EACH(LoggerGet) EACH(LoggerStart) EACH(ModelGetBoundary) EACH(ModelGetBoundingBox)             \
+        EACH(ModelGetColor) EACH(ModelGetEntities) EACH(ModelGetEntityName)                        \
+            EACH(ModelGetPhysicalGroups) EACH(ModelGetPhysicalGroupsForEntity)                     \
+                EACH(ModelGetPhysicalName) EACH(ModelGetType) EACH(ModelMeshGenerate)              \
+                    EACH(ModelMeshGetElementProperties) EACH(ModelMeshGetElements)                 \
+                        EACH(ModelMeshGetNodes) EACH(ModelOccFragment)                             \
+                            EACH(ModelOccGetCenterOfMass) EACH(ModelOccGetMass)                    \
+                                EACH(ModelOccSynchronize) EACH(Open) EACH(OptionGetNumber)         \
+                                    EACH(OptionSetNumber) EACH(OptionSetString)
+#define GMSH_POINTER(function) __typeof__(&gmsh##function) function;
+#define GMSH_TABLE                                                                                 \
+    extern struct gmsh_functions {                                                                 \
+        GMSH_FUNCTIONS(GMSH_POINTER)                                                               \
+    } gmsh
+
 /* A solid of the geometry that an entity of dimension 3 is or is a part of; from 1. */
 typedef struct gmsh_part {
     int entity, solid;
@@ -45,8 +66,10 @@ typedef struct gmsh_child {
 } gmsh_child;
 
 void gmsh_child_text(const gmsh_child *c, frame_kind kind, int tag, const char *text);
-__attribute__((format(printf, 2, 3))) void gmsh_child_give_up(const gmsh_child *c,
+__attribute__((format(printf, 3, 4))) void gmsh_child_give_up(const gmsh_child *c, ps_status status,
                                                               const char *format, ...);
+/* Ends the child where the library is missing or lacks one of the functions. */
+void gmsh_library_load(const gmsh_child *c);
 /* Gives up with what Gmsh said, or that it could not do `what`. */
 void gmsh_child_must(const gmsh_child *c, int ierr, const char *what);
 

@@ -8,12 +8,14 @@
 
 #include "preprocess/mesh_import/gmsh_child.h"
 
+GMSH_TABLE;
+
 /* ---- which face of the file ---- */
 
 static void *room(const gmsh_child *c, size_t count, size_t size)
 {
     void *memory = calloc(count ? count : 1, size);
-    if (!memory) gmsh_child_give_up(c, "no memory for %zu faces", count);
+    if (!memory) gmsh_child_give_up(c, PS_EXHAUSTED, "no memory for %zu faces", count);
     return memory;
 }
 
@@ -22,20 +24,20 @@ static void place(const gmsh_child *c, gmsh_known_face *face)
     double *x = face->centre, *b = face->box;
     char *kind = NULL;
     int ierr = 0, failed = 0, entity = face->entity;
-    gmshModelOccGetMass(2, entity, &face->mass, &ierr), failed |= ierr;
-    gmshModelOccGetCenterOfMass(2, entity, &x[0], &x[1], &x[2], &ierr), failed |= ierr;
-    gmshModelGetBoundingBox(2, entity, &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &ierr);
+    gmsh.ModelOccGetMass(2, entity, &face->mass, &ierr), failed |= ierr;
+    gmsh.ModelOccGetCenterOfMass(2, entity, &x[0], &x[1], &x[2], &ierr), failed |= ierr;
+    gmsh.ModelGetBoundingBox(2, entity, &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &ierr);
     failed |= ierr;
-    gmshModelGetType(2, entity, &kind, &ierr);
+    gmsh.ModelGetType(2, entity, &kind, &ierr);
     gmsh_child_must(c, failed | ierr, "measure a face");
     snprintf(face->kind, sizeof face->kind, "%s", kind ? kind : "");
-    gmshFree(kind);
+    gmsh.Free(kind);
 }
 
 static int64_t solid_of(const gmsh_child *c, int entity, bool encoded)
 {
     int colour[3], opacity = 0, ierr = 0;
-    gmshModelGetColor(3, entity, &colour[0], &colour[1], &colour[2], &opacity, &ierr);
+    gmsh.ModelGetColor(3, entity, &colour[0], &colour[1], &colour[2], &opacity, &ierr);
     return ierr || opacity != 255 ? -1 : step_names_of_colour(c->in_file, colour, encoded);
 }
 
@@ -52,7 +54,7 @@ static bool is_encoded(const gmsh_child *c, const int *solids, size_t count)
 static void add_known(gmsh_child *c, int entity, int64_t face)
 {
     gmsh_known_face *known = realloc(c->known, (c->known_count + 1) * sizeof *known);
-    if (!known) gmsh_child_give_up(c, "no memory for %zu faces", c->known_count);
+    if (!known) gmsh_child_give_up(c, PS_EXHAUSTED, "no memory for %zu faces", c->known_count);
     c->known = known;
     known[c->known_count] = (gmsh_known_face){.entity = entity, .face = face};
     place(c, &known[c->known_count++]);
@@ -78,12 +80,12 @@ static bool know_solid(gmsh_child *c, int *solid, bool encoded)
     int64_t number = solid_of(c, solid[1], encoded);
     if (number < 0) return false;
     const step_solid *of = &c->in_file->solid[number];
-    gmshModelGetBoundary(solid, 2, &pairs, &numbers, 0, 0, 0, &ierr);
+    gmsh.ModelGetBoundary(solid, 2, &pairs, &numbers, 0, 0, 0, &ierr);
     gmsh_child_must(c, ierr, "list the faces of a solid");
     bool good = numbers == 2 * (size_t)of->faces;
     for (int64_t i = 0; good && i < of->faces; ++i)
         add_known(c, abs(pairs[2 * i + 1]), of->first_face + i);
-    gmshFree(pairs);
+    gmsh.Free(pairs);
     good = good && same_kinds(c, c->known + before, of->faces);
     if (!good) c->known_count = before;
     return good;
@@ -108,7 +110,7 @@ void gmsh_faces_know(gmsh_child *c, int *solids, size_t count)
 void gmsh_faces_add_pieces(gmsh_child *c, size_t i, const int *pairs, size_t numbers)
 {
     gmsh_part *pieces = realloc(c->pieces, (c->piece_count + numbers + 1) * sizeof *pieces);
-    if (!pieces) gmsh_child_give_up(c, "no memory for %zu faces", c->piece_count);
+    if (!pieces) gmsh_child_give_up(c, PS_EXHAUSTED, "no memory for %zu faces", c->piece_count);
     c->pieces = pieces;
     for (size_t k = 0; k + 1 < numbers; k += 2)
         if (pairs[k] == 2) pieces[c->piece_count++] = (gmsh_part){pairs[k + 1], (int)i};

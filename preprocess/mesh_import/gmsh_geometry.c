@@ -8,12 +8,14 @@
 
 #include "preprocess/mesh_import/gmsh_child.h"
 
+GMSH_TABLE;
+
 /* Gmsh's entities of a dimension, for gmshFree; pairs (dimension, number), *count of them. */
 static int *entities(const gmsh_child *c, int dim, size_t *count)
 {
     int *pairs = NULL, ierr = 0;
     size_t numbers = 0;
-    gmshModelGetEntities(&pairs, &numbers, dim, &ierr);
+    gmsh.ModelGetEntities(&pairs, &numbers, dim, &ierr);
     gmsh_child_must(c, ierr, "list the entities");
     *count = numbers / 2;
     return pairs;
@@ -25,14 +27,14 @@ static bool solid_name(int entity, char out[64])
 {
     char *label = NULL;
     int ierr = 0;
-    gmshModelGetEntityName(3, entity, &label, &ierr);
+    gmsh.ModelGetEntityName(3, entity, &label, &ierr);
     const char *name = label && !ierr ? strrchr(label, '/') : NULL;
     name = name ? name + 1 : label ? label : "";
     bool given = *name && strncmp(name, "Open CASCADE STEP translator", 28) != 0;
     snprintf(out, 64, "%.59s", given ? name : "");
     for (char *p = out; *p; ++p)
         if (*p == '\n' || *p == ':') *p = ' '; /* ':' ends the name in options */
-    gmshFree(label);
+    gmsh.Free(label);
     return given;
 }
 
@@ -40,7 +42,7 @@ static bool solid_name(int entity, char out[64])
 static void send_solid_names(gmsh_child *c, const int *solids, size_t count)
 {
     char(*names)[64] = calloc(count ? count : 1, sizeof *names);
-    if (!names) gmsh_child_give_up(c, "no memory for the names of %zu solids", count);
+    if (!names) gmsh_child_give_up(c, PS_EXHAUSTED, "no memory for the names of %zu solids", count);
     for (size_t i = 0; i < count; ++i) {
         char text[80];
         int before = 1;
@@ -66,7 +68,7 @@ static void add_part(gmsh_child *c, int entity, int solid)
             return;
         }
     gmsh_part *parts = realloc(c->parts, (c->part_count + 1) * sizeof *parts);
-    if (!parts) gmsh_child_give_up(c, "no memory for %zu solids", c->part_count + 1);
+    if (!parts) gmsh_child_give_up(c, PS_EXHAUSTED, "no memory for %zu solids", c->part_count + 1);
     c->parts = parts;
     c->parts[c->part_count++] = (gmsh_part){entity, solid};
 }
@@ -75,7 +77,7 @@ static void add_part(gmsh_child *c, int entity, int solid)
 static int *list_of_fragments(const gmsh_child *c, const int *solids, size_t count)
 {
     int *list = calloc(2 * (count + c->known_count), sizeof *list);
-    if (!list) gmsh_child_give_up(c, "no memory for %zu solids", count);
+    if (!list) gmsh_child_give_up(c, PS_EXHAUSTED, "no memory for %zu solids", count);
     memcpy(list, solids, 2 * count * sizeof *list);
     for (size_t i = 0; i < c->known_count; ++i) {
         list[2 * (count + i)] = 2;
@@ -91,19 +93,19 @@ static void cut_solids(gmsh_child *c, const int *solids, size_t count)
     int *out = NULL, **map = NULL, ierr = 0;
     int *in = list_of_fragments(c, solids, count);
     size_t out_n = 0, *map_n = NULL, map_nn = 0;
-    gmshModelOccFragment(in, 2, in + 2, 2 * (count + c->known_count - 1), &out, &out_n, &map,
-                         &map_n, &map_nn, -1, 1, 1, &ierr);
+    gmsh.ModelOccFragment(in, 2, in + 2, 2 * (count + c->known_count - 1), &out, &out_n, &map,
+                          &map_n, &map_nn, -1, 1, 1, &ierr);
     gmsh_child_must(c, ierr, "cut the solids along one another");
-    gmshModelOccSynchronize(&ierr);
+    gmsh.ModelOccSynchronize(&ierr);
     gmsh_child_must(c, ierr, "cut the solids along one another");
     for (size_t i = 0; i < map_nn; ++i) {
         for (size_t k = 0; i < count && k + 1 < map_n[i]; k += 2)
             if (map[i][k] == 3) add_part(c, map[i][k + 1], (int)i + 1);
         if (i >= count) gmsh_faces_add_pieces(c, i - count, map[i], map_n[i]);
-        gmshFree(map[i]);
+        gmsh.Free(map[i]);
     }
     free(in);
-    gmshFree(out), gmshFree(map), gmshFree(map_n);
+    gmsh.Free(out), gmsh.Free(map), gmsh.Free(map_n);
 }
 
 /* ---- how many elements ---- */
@@ -114,10 +116,10 @@ static double measure(const gmsh_child *c, int dim)
     double sum = 0, one = 0;
     int *list = entities(c, dim, &count), ierr = 0;
     for (size_t i = 0; i < count; ++i) {
-        gmshModelOccGetMass(dim, list[2 * i + 1], &one, &ierr);
+        gmsh.ModelOccGetMass(dim, list[2 * i + 1], &one, &ierr);
         sum += ierr ? 0 : fabs(one);
     }
-    gmshFree(list);
+    gmsh.Free(list);
     return sum;
 }
 
@@ -142,7 +144,7 @@ static void estimate(const gmsh_child *c)
                  tetrahedra);
     gmsh_child_text(c, FRAME_NOTE, 0, text);
     if (triangles > INT32_MAX / 3 || tetrahedra > INT32_MAX / 4 || bytes > most)
-        gmsh_child_give_up(c,
+        gmsh_child_give_up(c, PS_INVALID,
                            "%s, which would take about %.2g GB of the %.2g GB of --host-memory: "
                            "choose a larger --size",
                            text, bytes / 1e9, most / 1e9);
@@ -162,7 +164,7 @@ void gmsh_geometry_prepare(gmsh_child *c)
         cut_solids(c, solids, count);
     else if (c->solids == 1)
         add_part(c, solids[1], 1);
-    gmshFree(solids);
+    gmsh.Free(solids);
     int *faces = entities(c, 2, &c->face_count);
     c->faces = faces; /* pairs; the numbers alone are kept */
     for (size_t i = 0; i < c->face_count; ++i) c->faces[i] = faces[2 * i + 1];

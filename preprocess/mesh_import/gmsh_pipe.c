@@ -99,7 +99,7 @@ static ps_status get_text(parent *p, const frame *f)
     size_t bytes = (size_t)f->count < sizeof text - 1 ? (size_t)f->count : sizeof text - 1;
     PS_TRY(get(p, text, bytes));
     text[bytes] = '\0';
-    if (f->kind == FRAME_ERROR) return ps_fail(PS_INVALID, "%s: %s", p->name, text);
+    if (f->kind == FRAME_ERROR) return ps_fail((ps_status)f->tag, "%s: %s", p->name, text);
     if (f->kind == FRAME_NOTE) {
         ps_info("%s: %s", p->name, text);
         return PS_OK;

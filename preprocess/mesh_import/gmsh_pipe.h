@@ -6,9 +6,8 @@
  *   FRAME_CELLS     count u64 element numbers, count x |size| u64 node numbers; size 3: triangles,
  *                   4: tetrahedra, -4: quadrangles; tag: the physical group
  *   FRAME_NAME      count bytes: the name of physical group `tag`; below 0: of surfaces
- *   FRAME_NOTE, FRAME_WARNING, FRAME_ERROR   count bytes of text; an error is the last frame
- *   FRAME_GENERATED the mesh was made from geometry
- *   FRAME_END       all was sent
+ *   FRAME_NOTE, FRAME_WARNING, FRAME_ERROR   count bytes of text; an error is the last frame, its
+ * tag a ps_status FRAME_GENERATED the mesh was made from geometry FRAME_END       all was sent
  */
 #ifndef PS_PREPROCESS_MESH_IMPORT_GMSH_PIPE_H
 #define PS_PREPROCESS_MESH_IMPORT_GMSH_PIPE_H
@@ -32,7 +31,7 @@ typedef struct frame {
 } frame;
 
 /* Reads frames until the end; then puts vertices and cells into the order of their numbers and
- * turns node numbers into indices. PS_INVALID for errors that the child reports or a pipe that
+ * turns node numbers into indices. Errors that the child reports; PS_INVALID for a pipe that
  * ends early. */
 ps_status gmsh_pipe_receive(int pipe, const char *name, import_mesh *mesh);
 

@@ -109,6 +109,8 @@ bool import_word(FILE *file, char *out, int room);
 bool import_has_suffix(const import_input *input,
                        const char *const *list);    /* list: NULL at its end */
 bool import_is_geometry(const import_input *input); /* to be meshed: .geo, .step, ... */
+/* Through Gmsh's library alone; an .msh goes there where the own reader does not know its form. */
+bool import_wants_gmsh(const import_input *input);
 ps_status import_read(const import_input *input, const import_options *options, import_mesh *mesh);
 ps_status import_read_gmsh(const import_input *input, const import_options *options,
                            import_mesh *mesh);

@@ -106,15 +106,16 @@ static ps_status identify(const import_input *input, ps_product *product)
 }
 
 /* What reading and checking need at most, measured a byte of uncompressed input
- * (specs/mesh_import.md), on top of what Gmsh's library takes by being loaded. */
+ * (specs/mesh_import.md), and what the process with Gmsh's library takes by being there. */
 static ps_status plan(const import_input *input, const ps_run *run)
 {
     struct stat info;
     if (stat(input->path, &info) != 0) return ps_fail(PS_INVALID, "%s is gone", input->name);
     double bytes = (double)info.st_size;
     bool geometry = import_is_geometry(input);
+    double loaded = import_wants_gmsh(input) ? LOADED_BYTES : 0;
     const ps_need need = {
-        .arrays = (int64_t)(LOADED_BYTES + PEAK_A_BYTE * bytes),
+        .arrays = (int64_t)(loaded + PEAK_A_BYTE * bytes),
         .disk = 2 * (int64_t)info.st_size,
         .guessed = true,
         .seconds = 2e-8 * bytes,

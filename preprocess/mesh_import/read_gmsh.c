@@ -1,7 +1,6 @@
 /*
  * Reading through Gmsh's library, which may exit or crash on a broken file: it runs in a child
- * process that sends the mesh through a pipe, entity by entity. gmshc.h is included here and in
- * gmsh_geometry.c alone.
+ * process that sends the mesh through a pipe, entity by entity.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +18,8 @@
 #include "preprocess/mesh_import/sandbox.h"
 #include "runtime/scope.h"
 #include "runtime/stop.h"
+
+GMSH_TABLE;
 
 typedef gmsh_child child;
 
@@ -56,14 +57,14 @@ void gmsh_child_text(const child *c, frame_kind kind, int tag, const char *text)
     put(c, text, strlen(text));
 }
 
-void gmsh_child_give_up(const child *c, const char *format, ...)
+void gmsh_child_give_up(const child *c, ps_status status, const char *format, ...)
 {
     char text[1024];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    gmsh_child_text(c, FRAME_ERROR, 0, text);
+    gmsh_child_text(c, FRAME_ERROR, (int)status, text);
     _exit(0);
 }
 
@@ -73,10 +74,10 @@ static void pass_messages(const child *c)
     char **log = NULL;
     size_t count = 0;
     int ierr = 0;
-    gmshLoggerGet(&log, &count, &ierr);
+    gmsh.LoggerGet(&log, &count, &ierr);
     for (size_t i = 0; i < count && !ierr; ++i) {
         if (strncmp(log[i], "Error: ", 7) == 0 || strncmp(log[i], "Fatal: ", 7) == 0)
-            gmsh_child_give_up(c, "Gmsh: %s", log[i] + 7);
+            gmsh_child_give_up(c, PS_INVALID, "Gmsh: %s", log[i] + 7);
         if (strncmp(log[i], "Warning: ", 9) == 0) gmsh_child_text(c, FRAME_WARNING, 0, log[i] + 9);
     }
 }
@@ -85,13 +86,13 @@ void gmsh_child_must(const child *c, int ierr, const char *what)
 {
     if (!ierr) return;
     pass_messages(c);
-    gmsh_child_give_up(c, "Gmsh could not %s", what);
+    gmsh_child_give_up(c, PS_INVALID, "Gmsh could not %s", what);
 }
 
 static void option(const child *c, const char *name, double value)
 {
     int ierr = 0;
-    gmshOptionSetNumber(name, value, &ierr);
+    gmsh.OptionSetNumber(name, value, &ierr);
     gmsh_child_must(c, ierr, name);
 }
 
@@ -100,14 +101,14 @@ static bool has_elements(const child *c, int dim)
     int *types = NULL, ierr = 0;
     size_t types_n = 0, **tags = NULL, *tags_n = NULL, tags_nn = 0;
     size_t **nodes = NULL, *nodes_n = NULL, nodes_nn = 0;
-    gmshModelMeshGetElements(&types, &types_n, &tags, &tags_n, &tags_nn, &nodes, &nodes_n,
-                             &nodes_nn, dim, -1, &ierr);
+    gmsh.ModelMeshGetElements(&types, &types_n, &tags, &tags_n, &tags_nn, &nodes, &nodes_n,
+                              &nodes_nn, dim, -1, &ierr);
     gmsh_child_must(c, ierr, "list the elements");
     for (size_t i = 0; i < types_n; ++i) {
-        gmshFree(tags[i]);
-        gmshFree(nodes[i]);
+        gmsh.Free(tags[i]);
+        gmsh.Free(nodes[i]);
     }
-    gmshFree(types), gmshFree(tags), gmshFree(tags_n), gmshFree(nodes), gmshFree(nodes_n);
+    gmsh.Free(types), gmsh.Free(tags), gmsh.Free(tags_n), gmsh.Free(nodes), gmsh.Free(nodes_n);
     return types_n > 0;
 }
 
@@ -115,9 +116,9 @@ static bool has_groups(const child *c, int dim)
 {
     int *groups = NULL, ierr = 0;
     size_t count = 0;
-    gmshModelGetPhysicalGroups(&groups, &count, dim, &ierr);
+    gmsh.ModelGetPhysicalGroups(&groups, &count, dim, &ierr);
     gmsh_child_must(c, ierr, "list the physical groups");
-    gmshFree(groups);
+    gmsh.Free(groups);
     return count > 0;
 }
 
@@ -126,9 +127,10 @@ static void refuse_scaling(const child *c)
 {
     double factor = 1;
     int ierr = 0;
-    gmshOptionGetNumber("Mesh.ScalingFactor", &factor, &ierr);
+    gmsh.OptionGetNumber("Mesh.ScalingFactor", &factor, &ierr);
     if (!ierr && factor != 1)
-        gmsh_child_give_up(c, "Mesh.ScalingFactor is %g: leave it away, --scale does it", factor);
+        gmsh_child_give_up(c, PS_INVALID,
+                           "Mesh.ScalingFactor is %g: leave it away, --scale does it", factor);
 }
 
 /* Geometry: meshed at the size asked. */
@@ -142,7 +144,7 @@ static void generate(child *c)
         option(c, "Mesh.MeshSizeMin", size);
         option(c, "Mesh.MeshSizeMax", size);
     }
-    gmshModelMeshGenerate(c->kind == IMPORT_VOLUME ? 3 : 2, &ierr);
+    gmsh.ModelMeshGenerate(c->kind == IMPORT_VOLUME ? 3 : 2, &ierr);
     pass_messages(c);
     gmsh_child_must(c, ierr, "mesh the geometry");
     put_frame(c, FRAME_GENERATED, 0, 0, 0);
@@ -152,16 +154,16 @@ static void send_names(const child *c)
 {
     int *groups = NULL, ierr = 0;
     size_t count = 0;
-    gmshModelGetPhysicalGroups(&groups, &count, c->kind == IMPORT_VOLUME ? -1 : 2, &ierr);
+    gmsh.ModelGetPhysicalGroups(&groups, &count, c->kind == IMPORT_VOLUME ? -1 : 2, &ierr);
     gmsh_child_must(c, ierr, "list the physical groups");
     for (size_t i = 0; i + 1 < count; i += 2) {
         char *name = NULL;
-        gmshModelGetPhysicalName(groups[i], groups[i + 1], &name, &ierr);
+        gmsh.ModelGetPhysicalName(groups[i], groups[i + 1], &name, &ierr);
         if (!ierr && name && name[0] && groups[i] >= 2)
             gmsh_child_text(c, FRAME_NAME, (groups[i] == 2 ? -1 : 1) * groups[i + 1], name);
-        gmshFree(name);
+        gmsh.Free(name);
     }
-    gmshFree(groups);
+    gmsh.Free(groups);
 }
 
 static void send_nodes(const child *c, int dim, int entity)
@@ -169,13 +171,13 @@ static void send_nodes(const child *c, int dim, int entity)
     size_t *numbers = NULL, count = 0, coordinates_n = 0, parameters_n = 0;
     double *coordinates = NULL, *parameters = NULL;
     int ierr = 0;
-    gmshModelMeshGetNodes(&numbers, &count, &coordinates, &coordinates_n, &parameters,
-                          &parameters_n, dim, entity, 0, 0, &ierr);
+    gmsh.ModelMeshGetNodes(&numbers, &count, &coordinates, &coordinates_n, &parameters,
+                           &parameters_n, dim, entity, 0, 0, &ierr);
     gmsh_child_must(c, ierr, "list the nodes");
     put_frame(c, FRAME_VERTICES, 3, 0, (int64_t)count);
     put(c, numbers, count * sizeof *numbers);
     put(c, coordinates, 3 * count * sizeof *coordinates);
-    gmshFree(numbers), gmshFree(coordinates), gmshFree(parameters);
+    gmsh.Free(numbers), gmsh.Free(coordinates), gmsh.Free(parameters);
 }
 
 /* The first physical group of an entity; a note if there are more. Formats whose regions are no
@@ -186,7 +188,7 @@ static int group_of(const child *c, int dim, int entity)
     if (c->by_entity) return c->geometry ? gmsh_geometry_tag(c, dim, entity) : abs(entity);
     size_t count = 0;
     char text[160];
-    gmshModelGetPhysicalGroupsForEntity(dim, entity, &groups, &count, &ierr);
+    gmsh.ModelGetPhysicalGroupsForEntity(dim, entity, &groups, &count, &ierr);
     if (!ierr && count > 0) group = abs(groups[0]);
     if (!ierr && count > 1) {
         snprintf(text, sizeof text,
@@ -195,7 +197,7 @@ static int group_of(const child *c, int dim, int entity)
                  entity, dim, count, group);
         gmsh_child_text(c, FRAME_WARNING, 0, text);
     }
-    gmshFree(groups);
+    gmsh.Free(groups);
     return group;
 }
 
@@ -205,10 +207,10 @@ static void refuse_type(const child *c, int type, size_t number)
     int dim = 0, order = 0, nodes = 0, primary = 0, ierr = 0;
     double *local = NULL;
     size_t local_n = 0;
-    gmshModelMeshGetElementProperties(type, &name, &dim, &order, &nodes, &local, &local_n, &primary,
-                                      &ierr);
+    gmsh.ModelMeshGetElementProperties(type, &name, &dim, &order, &nodes, &local, &local_n,
+                                       &primary, &ierr);
     gmsh_child_give_up(
-        c,
+        c, PS_INVALID,
         "element %zu is a \"%s\" (Gmsh type %d, order %d): only straight triangles and "
         "tetrahedra are read%s",
         number, name ? name : "?", type, order,
@@ -225,7 +227,7 @@ static void check_all_sent(const child *c)
     double count = 0, all = 0;
     for (int i = 0; i < (c->kind == IMPORT_VOLUME ? 3 : 2); ++i) {
         int ierr = 0;
-        gmshOptionGetNumber(names[i], &count, &ierr);
+        gmsh.OptionGetNumber(names[i], &count, &ierr);
         gmsh_child_must(c, ierr, names[i]);
         all += count;
     }
@@ -242,8 +244,8 @@ static void send_elements(child *c, int dim, int entity)
     int *types = NULL, ierr = 0, group = group_of(c, dim, entity);
     size_t types_n = 0, **numbers = NULL, *numbers_n = NULL, numbers_nn = 0;
     size_t **nodes = NULL, *nodes_n = NULL, nodes_nn = 0;
-    gmshModelMeshGetElements(&types, &types_n, &numbers, &numbers_n, &numbers_nn, &nodes, &nodes_n,
-                             &nodes_nn, dim, entity, &ierr);
+    gmsh.ModelMeshGetElements(&types, &types_n, &numbers, &numbers_n, &numbers_nn, &nodes, &nodes_n,
+                              &nodes_nn, dim, entity, &ierr);
     gmsh_child_must(c, ierr, "list the elements");
     for (size_t i = 0; i < types_n; ++i) {
         if (types[i] != ELEMENT_TRIANGLE && types[i] != ELEMENT_QUADRANGLE &&
@@ -257,22 +259,23 @@ static void send_elements(child *c, int dim, int entity)
         c->sent += (int64_t)numbers_n[i];
         put(c, numbers[i], numbers_n[i] * sizeof **numbers);
         put(c, nodes[i], nodes_n[i] * sizeof **nodes);
-        gmshFree(numbers[i]);
-        gmshFree(nodes[i]);
+        gmsh.Free(numbers[i]);
+        gmsh.Free(nodes[i]);
     }
-    gmshFree(types), gmshFree(numbers), gmshFree(numbers_n), gmshFree(nodes), gmshFree(nodes_n);
+    gmsh.Free(types), gmsh.Free(numbers), gmsh.Free(numbers_n), gmsh.Free(nodes),
+        gmsh.Free(nodes_n);
 }
 
 static void send_mesh(child *c)
 {
     int *entities = NULL, ierr = 0, top = c->kind == IMPORT_VOLUME ? 3 : 2;
     size_t count = 0;
-    gmshModelGetEntities(&entities, &count, -1, &ierr);
+    gmsh.ModelGetEntities(&entities, &count, -1, &ierr);
     gmsh_child_must(c, ierr, "list the entities");
     for (size_t i = 0; i + 1 < count; i += 2) send_nodes(c, entities[i], entities[i + 1]);
     for (size_t i = 0; i + 1 < count; i += 2)
         if (entities[i] >= 2 && entities[i] <= top) send_elements(c, entities[i], entities[i + 1]);
-    gmshFree(entities);
+    gmsh.Free(entities);
     check_all_sent(c);
 }
 
@@ -292,7 +295,7 @@ static void confine(const child *c)
     if (!error) return;
     if (strcmp(c->suffix, ".geo") == 0)
         gmsh_child_give_up(
-            c,
+            c, PS_INVALID,
             "this system cannot confine Gmsh (%s), and .geo files can run programs: --allow "
             "geo-commands reads it all the same",
             strerror(error));
@@ -307,15 +310,16 @@ static void run_child(child *c, const char *path)
     ps_stop_release();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     silence();
-    gmshInitialize(0, NULL, 0, &ierr);
+    gmsh_library_load(c);
+    gmsh.Initialize(0, NULL, 0, &ierr);
     gmsh_child_must(c, ierr, "start");
     option(c, "General.Terminal", 0);
     option(c, "General.NumThreads", 1);
     option(c, "General.AbortOnError", 0);
-    gmshOptionSetString("Geometry.OCCTargetUnit", "M", &ierr);
-    gmshLoggerStart(&ierr);
+    gmsh.OptionSetString("Geometry.OCCTargetUnit", "M", &ierr);
+    gmsh.LoggerStart(&ierr);
     if (c->confined) confine(c);
-    gmshOpen(path, &ierr);
+    gmsh.Open(path, &ierr);
     pass_messages(c);
     gmsh_child_must(c, ierr, "read the file");
     refuse_scaling(c);

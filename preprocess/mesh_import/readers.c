@@ -23,6 +23,12 @@ static ps_status check_size_option(const import_input *input, const import_optio
     return PS_OK;
 }
 
+bool import_wants_gmsh(const import_input *input)
+{
+    static const char *const meshes[] = {".unv", ".mesh", ".bdf", ".nas", NULL};
+    return import_is_geometry(input) || import_has_suffix(input, meshes);
+}
+
 ps_status import_read(const import_input *input, const import_options *options, import_mesh *mesh)
 {
     static const struct {
@@ -35,20 +41,20 @@ ps_status import_read(const import_input *input, const import_options *options, 
                {".vtk", NULL, import_read_vtk}, {".vtu", NULL, import_read_vtu},
                {".vtp", NULL, import_read_vtu}, {".inp", NULL, import_read_inp},
                {".hdf", import_read_own, NULL}};
-    static const char *const through_gmsh[] = {".msh", ".unv", ".mesh", ".bdf", ".nas", NULL};
-    bool read = false;
+    bool read = false, gmsh = import_wants_gmsh(input);
     PS_TRY(check_size_option(input, options));
     if (strcmp(input->suffix, ".msh") == 0) {
         PS_TRY(import_read_msh(input, options, mesh, &read));
         if (read) return import_settle(mesh, input->name);
         import_mesh_release(mesh);
+        gmsh = true;
     }
     for (size_t i = 0; i < sizeof own / sizeof *own; ++i)
         if (strcmp(input->suffix, own[i].suffix) == 0) {
             PS_TRY(own[i].read ? own[i].read(input, mesh) : own[i].read_kind(input, options, mesh));
             return import_settle(mesh, input->name);
         }
-    if (import_is_geometry(input) || import_has_suffix(input, through_gmsh)) {
+    if (gmsh) {
         PS_TRY(import_read_gmsh(input, options, mesh));
         return import_settle(mesh, input->name);
     }

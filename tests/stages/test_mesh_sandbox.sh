@@ -18,6 +18,16 @@ echo 'SetFactory("OpenCASCADE"); Sphere(1) = {0, 0, 0, 1};' > plain.geo
 expect 0 "" penstock-mesh-import plain.geo --size .5
 [ -z "$(ls tmp)" ] || fail "links stay behind"
 
+# ---- the library is loaded for the formats that want it, and missed by name ----
+name=$(grep -aom 1 'libgmsh\.so\.[0-9.]*[0-9]' "$(command -v penstock-mesh-import)")
+mkdir none && : > "none/$name"
+printf 'OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n' > own.off
+expect 0 "" env LD_LIBRARY_PATH="$PWD/none" penstock-mesh-import own.off
+expect 1 "plain.geo: it is read through Gmsh's library, which cannot be loaded" \
+    env LD_LIBRARY_PATH="$PWD/none" penstock-mesh-import plain.geo --size .5
+[[ $(env LD_LIBRARY_PATH="$PWD/none" penstock-mesh-import plain.geo --size .5 2>&1) = *"Debian: libgmsh${name#*.so.}"* ]] ||
+    fail "the package is not named"
+
 # ---- what a header announces is not believed ----
 printf 'ply\nformat binary_little_endian 1.0\nelement vertex 2000000000\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n' > big.ply
 expect 3 "cannot hold" penstock-mesh-import big.ply
