@@ -65,7 +65,8 @@ static inline void check_all_near_(const double *actual, const double *expected,
         }                                                                                          \
     } while (0)
 
-/* The expression fails with this code and a message that contains `text`. */
+/* The expression fails with this code and a message that contains `text`; _if: where `place` has
+ * another value, for that time alone. */
 #define check_fails(expression, code, text)                                                        \
     do {                                                                                           \
         ps_status status_ = (expression);                                                          \
@@ -75,5 +76,21 @@ static inline void check_all_near_(const double *actual, const double *expected,
             _fail(__FILE__, __LINE__);                                                             \
         }                                                                                          \
     } while (0)
+
+#define check_fails_if(place, value, expression, code, text)                                       \
+    do {                                                                                           \
+        __typeof__(place) kept_ = (place);                                                         \
+        (place) = (value);                                                                         \
+        check_fails(expression, code, text);                                                       \
+        (place) = kept_;                                                                           \
+    } while (0)
+
+/* Makes a file of a text. */
+static inline void check_write(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
+}
 
 #endif

@@ -66,7 +66,7 @@ static void sample_init(sample *s)
     check_ok(cube_tets_init(&s->mesh, SIDE, .2, PS_DGTD_PMC));
     for (int64_t e = 0; e < s->mesh.elements; ++e) s->mesh.tags[e] = e % 3 == 0;
     make_partition(&s->mesh, &s->partition);
-    s->total = calloc(6 * SIDE * SIDE * SIDE, 1);
+    s->total = pool_take(&s->mesh.memory, 6 * SIDE * SIDE * SIDE);
     for (int64_t e = 0; e < s->mesh.elements; ++e) s->total[e] = e % 7 < 3;
     s->sources[0] = (ps_dgtd_source){PS_DGTD_SOURCE_CURRENT, 1,  2,   3,  4, 5, {0, 0, 1}, {0},
                                      {.1, .2, .3},           .4, {0}, {0}};
@@ -91,7 +91,6 @@ static void sample_release(sample *s)
 {
     cube_tets_release(&s->mesh);
     ps_partition_release(&s->partition);
-    free(s->total);
 }
 
 static void sample_save(const sample *s)
@@ -200,14 +199,18 @@ static void rank_open(ps_dgtd_model_file *model, const int64_t *parts, int ranks
     check_ok(ps_dgtd_model_load(model, parts, ranks, r, ps_dgtd_lanes(PS_DOUBLE), &out->domain));
     const ps_dgtd_domain *d = &out->domain;
     /* The case takes the domain's arrays as a mesh, and has room for the halo behind its fields. */
-    out->x.mesh = (cube_tets){0,        d->vertex_count, d->elements, d->vertices, d->tetrahedra,
-                              d->links, d->kinds,        d->material};
+    out->x.mesh = (cube_tets){.vertex_count = d->vertex_count,
+                              .elements = d->elements,
+                              .vertices = d->vertices,
+                              .tetrahedra = d->tetrahedra,
+                              .links = d->links,
+                              .kinds = d->kinds,
+                              .tags = d->material};
     check_ok(dgtd_case_init(&out->x, 2, PS_DOUBLE, materials, 2));
     size_t bytes = dgtd_case_field_bytes(&out->x);
     size_t slot = bytes / (size_t)(out->x.system.groups * ps_dgtd_lanes(PS_DOUBLE));
     for (int f = 0; f < 2; ++f) {
-        free(out->x.field[f]);
-        out->x.field[f] = dgtd_array(bytes + slot * (size_t)(d->halo_count + 16));
+        out->x.field[f] = dgtd_take(&out->x, bytes + slot * (size_t)(d->halo_count + 16));
         fill(&out->x.system, out->x.field[f], f, d->source);
     }
     ps_dgtd_set_step(&out->x.system, materials, .01);
@@ -299,35 +302,24 @@ static void shares(void **state)
     check_fails(ps_dgtd_model_share(model, PARTS + 1, parts), PS_USAGE, "5 parts for 6 ranks");
 }
 
+#define fault(p, place, value, text)                                                               \
+    check_fails_if((p)->place, value, ps_partition_check(p), PS_INVALID, text)
+
 static void partition_faults(void **state)
 {
     PS_SCOPED(sample_release) sample s = {0};
     sample_init(&s);
     ps_partition *p = &s.partition;
     check_ok(ps_partition_check(p));
-    int32_t link = p->links[9];
-    p->links[9] = p->links[10];
-    check_fails(ps_partition_check(p), PS_INVALID, "not linked back");
-    p->links[9] = 8;
-    check_fails(ps_partition_check(p), PS_INVALID, "not linked back");
-    p->links[9] = link;
-    p->interior[2] = 1000000;
-    check_fails(ps_partition_check(p), PS_INVALID, "interior elements");
-    p->interior[2] = p->part_start[3] - p->part_start[2];
-    check_fails(ps_partition_check(p), PS_INVALID, "touches another part");
-    p->interior[2] = 0;
-    int32_t v = p->tetrahedra[5];
-    p->tetrahedra[5] = p->tetrahedra[4];
-    check_fails(ps_partition_check(p), PS_INVALID, "ascend");
-    p->tetrahedra[5] = v;
-    p->faces[1] = 0;
-    check_fails(ps_partition_check(p), PS_INVALID, "tagged face 1");
-    p->faces[1] = 6;
-    p->part_start[1] = 0;
-    check_fails(ps_partition_check(p), PS_INVALID, "part 1 begins at 0");
-    p->part_start[1] = p->elements / PARTS;
-    p->vertices[7] = NAN;
-    check_fails(ps_partition_check(p), PS_INVALID, "finite");
+    fault(p, links[9], p->links[10], "not linked back");
+    fault(p, links[9], 8, "not linked back");
+    fault(p, interior[2], 1000000, "interior elements");
+    fault(p, interior[2], p->part_start[3] - p->part_start[2], "touches another part");
+    fault(p, tetrahedra[5], p->tetrahedra[4], "ascend");
+    fault(p, faces[1], 0, "tagged face 1");
+    fault(p, part_start[1], 0, "part 1 begins at 0");
+    fault(p, vertices[7], NAN, "finite");
+    check_ok(ps_partition_check(p));
 }
 
 /* Layers of one element each: neighbours in the curve's order are not. */
@@ -345,27 +337,26 @@ static void layer_faults(void **state)
     check_ok(ps_partition_check(p));
 }
 
+/* The model is saved, and what opening it says. */
+static ps_status save_and_open(const sample *s)
+{
+    PS_SCOPED(ps_dgtd_model_close) ps_dgtd_model_file *model = NULL;
+    sample_save(s);
+    return ps_dgtd_model_open(file, &model);
+}
+
 static void model_faults(void **state)
 {
     PS_SCOPED(sample_release) sample s = {0};
     ps_dgtd_model_file *model;
     ps_dgtd_domain domain;
     int64_t parts[2];
-    sample_init(&s);
-    s.model.header.dt = -1;
-    sample_save(&s);
-    check_fails(ps_dgtd_model_open(file, &model), PS_INVALID, "time step of -1");
-    s.model.header.dt = .01;
     ps_dgtd_medium bad[2] = {media[0], media[1]};
+    sample_init(&s);
     s.model.media = bad;
-    bad[1].poles[0].strength = -5;
-    sample_save(&s);
-    check_fails(ps_dgtd_model_open(file, &model), PS_INVALID, "not passive");
-    bad[1] = media[1];
-    bad[1].tensor[3] = 3;
-    sample_save(&s);
-    check_fails(ps_dgtd_model_open(file, &model), PS_INVALID, "not positive definite");
-    s.model.media = media;
+    check_fails_if(s.model.header.dt, -1, save_and_open(&s), PS_INVALID, "time step of -1");
+    check_fails_if(bad[1].poles[0].strength, -5, save_and_open(&s), PS_INVALID, "not passive");
+    check_fails_if(bad[1].tensor[3], 3, save_and_open(&s), PS_INVALID, "not positive definite");
     s.mesh.kinds[0] = (uint8_t)(s.mesh.links[0] < 0 ? PS_DGTD_INNER : PS_DGTD_PEC);
     sample_save(&s);
     check_ok(ps_dgtd_model_open(file, &model));

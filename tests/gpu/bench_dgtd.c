@@ -121,7 +121,6 @@ static ps_status measure_order(ps_device *device, cube_tets *mesh, int order, in
             PS_TRY(
                 measure(&c, device, &media, (ps_dgtd_device_mode)mode,
                         precision == PS_SINGLE && mode == PS_DGTD_FUSED ? steps : steps / 10 + 1));
-        dgtd_media_release(&media);
         c.mesh = (cube_tets){0};
         dgtd_case_release(&c);
     }

@@ -154,7 +154,7 @@ static ps_status check(ps_device **devices, int available)
         PS_TRY(dgtd_slab_init(&x, 5, 5));
         PS_TRY(dgtd_case_init(&x.c, 3, PS_DOUBLE, &vacuum, 1));
         PS_TRY(check_slabs(&x, devices, count, &error));
-        dgtd_slab_release(&x);
+        dgtd_case_release(&x.c);
         fprintf(stderr, "check: %d slabs, largest error of the mode %.6e\n", count, error);
         if (!(error < 2e-2))
             return ps_fail(PS_FAILED, "%d slabs do not keep the mode: error %g", count, error);
@@ -181,7 +181,7 @@ static ps_status measure(ps_device **devices, int count, int order, int64_t side
     PS_TRY(run(parts, count, steps, seconds));
     *seconds *= 1000 / (double)steps;
     for (int g = 0; g < count; ++g) dgtd_slab_part_release(&parts[g]);
-    dgtd_slab_release(&x);
+    dgtd_case_release(&x.c);
     return PS_OK;
 }
 

@@ -13,6 +13,8 @@
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/system.h"
 #include "runtime/scope.h"
+#include "tests/support/pool.h"
+#include "tests/support/random.h"
 
 typedef struct cube_tets {
     int64_t side, vertex_count, elements;
@@ -20,16 +22,10 @@ typedef struct cube_tets {
     int32_t *tetrahedra, *links;
     uint8_t *kinds;
     uint16_t *tags;
+    memory_pool memory; /* of these arrays, and of what else lives as long */
 } cube_tets;
 
-static inline void cube_tets_release(cube_tets *mesh)
-{
-    free(mesh->vertices);
-    free(mesh->tetrahedra);
-    free(mesh->links);
-    free(mesh->kinds);
-    free(mesh->tags);
-}
+static inline void cube_tets_release(cube_tets *mesh) { pool_release(&mesh->memory); }
 
 static inline void cube_tets_cell(int32_t *out, int64_t n, const int64_t cell[3])
 {
@@ -53,8 +49,7 @@ static inline void cube_tets_vertices(cube_tets *mesh, double shake)
         for (int c = 0; c < 3; ++c) {
             int64_t rest = c == 0 ? v : c == 1 ? v / (n + 1) : v / (n + 1) / (n + 1);
             int64_t i = rest % (n + 1);
-            seed = seed * 6364136223846793005u + 1442695040888963407u;
-            double move = shake * ((double)(seed >> 33) * 0x1p-31 - 0.5);
+            double move = shake * ((double)(congruence_next(&seed) >> 33) * 0x1p-31 - 0.5);
             mesh->vertices[3 * v + c] = ((double)i + (i % n ? move : 0)) / (double)n;
         }
 }
@@ -95,11 +90,12 @@ static inline void cube_tets_allocate(cube_tets *mesh, int64_t side, int64_t hei
     mesh->side = side;
     mesh->elements = (int64_t)count;
     mesh->vertex_count = (side + 1) * (side + 1) * (height + 1);
-    mesh->vertices = malloc(3 * (size_t)mesh->vertex_count * sizeof *mesh->vertices);
-    mesh->tetrahedra = malloc(4 * count * sizeof *mesh->tetrahedra);
-    mesh->links = malloc(4 * count * sizeof *mesh->links);
-    mesh->kinds = malloc(4 * count);
-    mesh->tags = calloc(count, sizeof *mesh->tags);
+    mesh->vertices =
+        pool_take(&mesh->memory, 3 * (size_t)mesh->vertex_count * sizeof *mesh->vertices);
+    mesh->tetrahedra = pool_take(&mesh->memory, 4 * count * sizeof *mesh->tetrahedra);
+    mesh->links = pool_take(&mesh->memory, 4 * count * sizeof *mesh->links);
+    mesh->kinds = pool_take(&mesh->memory, 4 * count);
+    mesh->tags = pool_take(&mesh->memory, count * sizeof *mesh->tags);
 }
 
 /* The boundary is of one kind; tile as above. */

@@ -13,6 +13,7 @@
 #include "tests/support/random.h"
 
 static const double dgtd_pi = 3.14159265358979323846;
+static const ps_dgtd_material dgtd_vacuum = {1, 1, 0};
 
 typedef struct dgtd_case {
     cube_tets mesh;
@@ -22,6 +23,7 @@ typedef struct dgtd_case {
     ps_dgtd_body body;
     void *field[2], *former; /* E, H, and a copy of H */
     double *partial;
+    memory_pool memory; /* of all but the mesh; what is added to a case is of it, too */
 } dgtd_case;
 
 /* W^n = 1/2 (E^n' M_eps E^n + H^{n-1/2}' M_mu H^{n+1/2}): `former` is H^{n-1/2}; eps[materials],
@@ -54,19 +56,15 @@ static inline void *dgtd_array(size_t bytes)
     return array;
 }
 
+/* The same as memory of a case; vectors may be read beyond the end. */
+static inline void *dgtd_take(dgtd_case *x, size_t bytes)
+{
+    return pool_take(&x->memory, (bytes + 63) / 64 * 64 + 64);
+}
+
 static inline void dgtd_case_release(dgtd_case *x)
 {
-    free(x->operators);
-    free(x->system.tangents);
-    free(x->system.links);
-    free(x->system.kinds);
-    free(x->system.bordered);
-    free(x->system.material);
-    free(x->system.steps);
-    free(x->field[0]);
-    free(x->field[1]);
-    free(x->former);
-    free(x->partial);
+    pool_release(&x->memory);
     cube_tets_release(&x->mesh);
 }
 
@@ -77,7 +75,7 @@ static inline ps_status dgtd_case_init_system(dgtd_case *x, int order, ps_precis
     ps_dgtd_system *s = &x->system;
     ps_dgtd_bytes bytes;
     ps_dgtd_reference_init(&x->reference, order);
-    x->operators = dgtd_array(sizeof *x->operators);
+    x->operators = dgtd_take(x, sizeof *x->operators);
     ps_dgtd_operators_init(x->operators, &x->reference);
     *s = (ps_dgtd_system){.order = order,
                           .precision = precision,
@@ -85,12 +83,12 @@ static inline ps_status dgtd_case_init_system(dgtd_case *x, int order, ps_precis
                           .operators = x->operators};
     ps_dgtd_system_count(s, x->mesh.elements, count);
     ps_dgtd_system_bytes(s, &bytes);
-    s->tangents = dgtd_array(bytes.tangents);
-    s->links = dgtd_array(bytes.links);
-    s->kinds = dgtd_array(bytes.kinds);
-    s->bordered = dgtd_array(bytes.bordered);
-    s->material = dgtd_array(bytes.material);
-    s->steps = dgtd_array(bytes.steps);
+    s->tangents = dgtd_take(x, bytes.tangents);
+    s->links = dgtd_take(x, bytes.links);
+    s->kinds = dgtd_take(x, bytes.kinds);
+    s->bordered = dgtd_take(x, bytes.bordered);
+    s->material = dgtd_take(x, bytes.material);
+    s->steps = dgtd_take(x, bytes.steps);
     x->body = (ps_dgtd_body){x->mesh.elements, count,         x->mesh.vertices, x->mesh.tetrahedra,
                              x->mesh.links,    x->mesh.kinds, x->mesh.tags,     materials};
     return ps_dgtd_system_fill(s, &x->body);
@@ -102,11 +100,20 @@ static inline ps_status dgtd_case_init(dgtd_case *x, int order, ps_precision pre
     ps_dgtd_bytes bytes;
     PS_TRY(dgtd_case_init_system(x, order, precision, materials, count));
     ps_dgtd_system_bytes(&x->system, &bytes);
-    x->field[0] = dgtd_array(bytes.field);
-    x->field[1] = dgtd_array(bytes.field);
-    x->former = dgtd_array(bytes.field);
-    x->partial = dgtd_array((size_t)x->system.groups * sizeof *x->partial);
+    x->field[0] = dgtd_take(x, bytes.field);
+    x->field[1] = dgtd_take(x, bytes.field);
+    x->former = dgtd_take(x, bytes.field);
+    x->partial = dgtd_take(x, (size_t)x->system.groups * sizeof *x->partial);
     return PS_OK;
+}
+
+/* A shaken cube of vacuum in metal, with its fields. */
+static inline ps_status dgtd_case_cube(dgtd_case *x, int order, ps_precision precision,
+                                       int64_t side, double shake)
+{
+    memset(x, 0, sizeof *x);
+    PS_TRY(cube_tets_init(&x->mesh, side, shake, PS_DGTD_PEC));
+    return dgtd_case_init(x, order, precision, &dgtd_vacuum, 1);
 }
 
 /* A march of the case in steps of dt, which are set. */
@@ -298,61 +305,42 @@ static inline void dgtd_incident_value(const void *of, ps_dgtd_field field, cons
     memcpy(out, field == PS_DGTD_E ? e : h, sizeof e);
 }
 
-/* The border of a case with its memory; released with dgtd_border_release. */
-static inline void dgtd_border_init(ps_dgtd_border *border, const dgtd_case *x,
-                                    const uint8_t *total, double dt)
+/* The border of a case. */
+static inline void dgtd_border_init(ps_dgtd_border *border, dgtd_case *x, const uint8_t *total,
+                                    double dt)
 {
     ps_dgtd_border_count(border, &x->system, &x->body, total);
     size_t traces = 8 * (size_t)border->count * (size_t)x->reference.face_nodes;
-    border->elements = dgtd_array((size_t)border->count * sizeof *border->elements);
-    border->matrices = dgtd_array((size_t)border->matrix_count * sizeof *border->matrices);
-    border->former = dgtd_array(traces * sizeof *border->former);
+    border->elements = dgtd_take(x, (size_t)border->count * sizeof *border->elements);
+    border->matrices = dgtd_take(x, (size_t)border->matrix_count * sizeof *border->matrices);
+    border->former = dgtd_take(x, traces * sizeof *border->former);
     ps_dgtd_border_fill(border, &x->system, &x->body, total, dt);
 }
 
-static inline void dgtd_border_release(ps_dgtd_border *border)
-{
-    free(border->elements);
-    free(border->matrices);
-    free(border->former);
-}
-
-/* The upwind flux of a case with its memory; released with dgtd_upwind_release. */
-static inline void dgtd_upwind_init(ps_dgtd_upwind *u, const dgtd_case *x)
+/* The upwind flux of a case. */
+static inline void dgtd_upwind_init(ps_dgtd_upwind *u, dgtd_case *x)
 {
     u->slots = x->system.groups * ps_dgtd_lanes(x->system.precision);
-    u->own = dgtd_array(ps_dgtd_upwind_own_bytes(&x->system));
-    u->other = dgtd_array(ps_dgtd_upwind_other_bytes(&x->system));
-    for (int f = 0; f < 2; ++f) u->former[f] = dgtd_array(dgtd_case_field_bytes(x));
+    u->own = dgtd_take(x, ps_dgtd_upwind_own_bytes(&x->system));
+    u->other = dgtd_take(x, ps_dgtd_upwind_other_bytes(&x->system));
+    for (int f = 0; f < 2; ++f) u->former[f] = dgtd_take(x, dgtd_case_field_bytes(x));
     ps_dgtd_upwind_fill(u, &x->system, x->body.material, NULL);
 }
 
-static inline void dgtd_upwind_release(ps_dgtd_upwind *u)
-{
-    free(u->own), free(u->other), free(u->former[0]), free(u->former[1]);
-}
-
-/* A layer of some elements of a case with its memory; released with dgtd_pml_release. */
-static inline void dgtd_pml_init(ps_dgtd_pml *p, const dgtd_case *x,
-                                 const ps_dgtd_pml_profile *profile, const uint8_t *layer,
-                                 double dt)
+/* A layer of some elements of a case. */
+static inline void dgtd_pml_init(ps_dgtd_pml *p, dgtd_case *x, const ps_dgtd_pml_profile *profile,
+                                 const uint8_t *layer, double dt)
 {
     ps_dgtd_pml_bytes bytes;
     ps_dgtd_pml_count(p, &x->system, layer);
     ps_dgtd_pml_size(p, &x->system, profile->shape, &bytes);
-    p->groups = dgtd_array(bytes.groups);
-    p->layer = dgtd_array(bytes.layer);
-    p->factors = dgtd_array(bytes.factors);
-    p->frames = bytes.frames ? dgtd_array(bytes.frames) : NULL;
-    p->former = dgtd_array(bytes.former);
-    for (int k = 0; k < 2; ++k) p->state[k] = dgtd_array(bytes.state);
+    p->groups = dgtd_take(x, bytes.groups);
+    p->layer = dgtd_take(x, bytes.layer);
+    p->factors = dgtd_take(x, bytes.factors);
+    p->frames = bytes.frames ? dgtd_take(x, bytes.frames) : NULL;
+    p->former = dgtd_take(x, bytes.former);
+    for (int k = 0; k < 2; ++k) p->state[k] = dgtd_take(x, bytes.state);
     ps_dgtd_pml_fill(p, profile, &x->system, &x->body, layer, dt);
-}
-
-static inline void dgtd_pml_release(ps_dgtd_pml *p)
-{
-    free(p->groups), free(p->layer), free(p->factors), free(p->frames);
-    free(p->state[0]), free(p->state[1]), free(p->former);
 }
 
 /* Exact limit of the Kuhn cube as the guide's tables take it: C min V/P. */

@@ -51,9 +51,9 @@ static inline void graded_open(graded *g, double dt)
 
 static inline void graded_classes(graded *g)
 {
-    g->classes = dgtd_array((size_t)g->x.mesh.elements);
-    g->marks = dgtd_array(2 * (size_t)g->x.mesh.elements);
-    g->reach = dgtd_array((size_t)g->x.mesh.elements);
+    g->classes = dgtd_take(&g->x, (size_t)g->x.mesh.elements);
+    g->marks = dgtd_take(&g->x, 2 * (size_t)g->x.mesh.elements);
+    g->reach = dgtd_take(&g->x, (size_t)g->x.mesh.elements);
 }
 
 static inline void graded_init(graded *g, int order, int64_t side, double shake, double ratio,
@@ -77,7 +77,6 @@ static inline void graded_init(graded *g, int order, int64_t side, double shake,
 static inline void graded_release(graded *g)
 {
     ps_dgtd_local_close(&g->steps);
-    free(g->classes), free(g->marks), free(g->reach);
     dgtd_case_release(&g->x);
 }
 

@@ -1,5 +1,5 @@
 /*
- * dgtd_media: media with poles or a tensor in a dgtd_case, with their memory.
+ * dgtd_media: media with poles or a tensor in a dgtd_case.
  */
 #ifndef PS_TESTS_SUPPORT_DGTD_MEDIA_H
 #define PS_TESTS_SUPPORT_DGTD_MEDIA_H
@@ -15,21 +15,15 @@ static inline void dgtd_media_init(ps_dgtd_dispersion *d, dgtd_case *x,
     ps_dgtd_dispersion_bytes bytes;
     ps_dgtd_dispersion_count(d, &x->system, media, x->mesh.tags);
     ps_dgtd_dispersion_size(d, &x->system, &bytes);
-    d->laws = dgtd_array(bytes.laws);
-    d->law_of = dgtd_array(bytes.law_of);
-    d->row_of = dgtd_array(bytes.row_of);
-    d->first = dgtd_array(bytes.first);
-    d->row_states = dgtd_array(bytes.row_states);
-    d->state = dgtd_array(bytes.state);
+    d->laws = dgtd_take(x, bytes.laws);
+    d->law_of = dgtd_take(x, bytes.law_of);
+    d->row_of = dgtd_take(x, bytes.row_of);
+    d->first = dgtd_take(x, bytes.first);
+    d->row_states = dgtd_take(x, bytes.row_states);
+    d->state = dgtd_take(x, bytes.state);
     ps_dgtd_dispersion_fill(d, &x->system, media, x->mesh.tags, dt);
     ps_dgtd_set_step(&x->system, materials, dt);
     ps_dgtd_dispersion_attach(d, &x->system);
-}
-
-static inline void dgtd_media_release(ps_dgtd_dispersion *d)
-{
-    free(d->laws), free(d->law_of), free(d->row_of);
-    free(d->first), free(d->row_states), free(d->state);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * dgtd_ports: a port of random faces and gradients in a dgtd_case, with its memory.
+ * dgtd_ports: a port of random faces and gradients in a dgtd_case.
  */
 #ifndef PS_TESTS_SUPPORT_DGTD_PORTS_H
 #define PS_TESTS_SUPPORT_DGTD_PORTS_H
@@ -48,27 +48,20 @@ static inline void dgtd_choose_sides(dgtd_port_sides *p, const cube_tets *mesh, 
 }
 
 /* Once the steps of the system are set; state[2] stays the caller's. */
-static inline void dgtd_port_init(ps_dgtd_port *port, const dgtd_case *x,
-                                  const ps_dgtd_port_sides *sides, ps_dgtd_network network,
-                                  double *state)
+static inline void dgtd_port_init(ps_dgtd_port *port, dgtd_case *x, const ps_dgtd_port_sides *sides,
+                                  ps_dgtd_network network, double *state)
 {
     *port = (ps_dgtd_port){.network = network, .norm = .7, .state = state};
     ps_dgtd_port_count(port, &x->reference, sides);
     size_t entries = (size_t)(port->elements * 3 * x->reference.nodes);
-    port->slots = dgtd_array((size_t)port->elements * 8);
-    port->places = dgtd_array(entries * 8);
-    port->volts = dgtd_array(entries * 8);
-    port->kept = dgtd_array(entries * 8);
-    port->loads = dgtd_array(entries * 8);
-    port->flux.places = dgtd_array((size_t)port->flux.count * 8);
-    port->flux.factors = dgtd_array((size_t)port->flux.count * 8);
+    port->slots = dgtd_take(x, (size_t)port->elements * 8);
+    port->places = dgtd_take(x, entries * 8);
+    port->volts = dgtd_take(x, entries * 8);
+    port->kept = dgtd_take(x, entries * 8);
+    port->loads = dgtd_take(x, entries * 8);
+    port->flux.places = dgtd_take(x, (size_t)port->flux.count * 8);
+    port->flux.factors = dgtd_take(x, (size_t)port->flux.count * 8);
     ps_dgtd_port_fill(port, &x->system, &x->body, sides);
-}
-
-static inline void dgtd_port_release(ps_dgtd_port *x)
-{
-    free(x->slots), free(x->places), free(x->volts), free(x->kept), free(x->loads);
-    free(x->flux.places), free(x->flux.factors);
 }
 
 #endif

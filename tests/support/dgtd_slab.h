@@ -20,13 +20,6 @@ typedef struct dgtd_slab {
     int32_t *faces[2];              /* 4 * element + face                         */
 } dgtd_slab;
 
-static inline void dgtd_slab_release(dgtd_slab *x)
-{
-    free(x->faces[0]);
-    free(x->faces[1]);
-    dgtd_case_release(&x->c);
-}
-
 /* Whether all vertices of face f lie in the plane of number z. */
 static inline bool dgtd_slab_at(const dgtd_slab *x, int64_t element, int f, int64_t z)
 {
@@ -72,17 +65,16 @@ static inline int64_t dgtd_slab_place(const dgtd_slab *x, int32_t face)
     return 2 * cell + (v[1] != v[0] + 1);
 }
 
-static inline ps_status dgtd_slab_list_faces(dgtd_slab *x)
+static inline void dgtd_slab_list_faces(dgtd_slab *x)
 {
     x->face_count = 2 * x->side * x->side;
     for (int end = 0; end < 2; ++end) {
-        PS_TRY(PS_ALLOC(&x->faces[end], x->face_count, "faces"));
+        x->faces[end] = dgtd_take(&x->c, (size_t)x->face_count * sizeof **x->faces);
         for (int64_t e = x->interior; e < x->c.mesh.elements; ++e)
             for (int f = 0; f < 4; ++f)
                 if (dgtd_slab_at(x, e, f, end == SLAB_TOP ? x->height : 0))
                     x->faces[end][dgtd_slab_place(x, (int32_t)(4 * e + f))] = (int32_t)(4 * e + f);
     }
-    return PS_OK;
 }
 
 static inline ps_status dgtd_slab_init(dgtd_slab *x, int64_t side, int64_t height)
@@ -99,8 +91,8 @@ static inline ps_status dgtd_slab_init(dgtd_slab *x, int64_t side, int64_t heigh
     ps_dgtd_sort_vertices(mesh->tetrahedra, mesh->elements);
     cube_tets_order(mesh, 192);
     dgtd_slab_move_outer_last(x);
-    PS_TRY(cube_tets_link(mesh, PS_DGTD_PEC));
-    return dgtd_slab_list_faces(x);
+    dgtd_slab_list_faces(x);
+    return cube_tets_link(mesh, PS_DGTD_PEC);
 }
 
 /* Slot of what comes in at face k of an end. */

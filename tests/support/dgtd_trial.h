@@ -114,12 +114,11 @@ static inline void random_media(trial *t, bool tensors)
     }
 }
 
-static inline ps_status add_media(trial *t, bool tensors)
+static inline void add_media(trial *t, bool tensors)
 {
     random_media(t, tensors);
     dgtd_media_init(&t->dispersion, &t->exact, t->media, t->materials, t->march.dt);
     dgtd_media_init(&t->device_dispersion, &t->x, t->media, t->materials, t->march.dt);
-    return PS_OK;
 }
 
 static inline ps_status make_mesh(cube_tets *mesh, bool absorbing)
@@ -161,8 +160,9 @@ static inline ps_status add_current(trial *t)
                                    .origin = {.5, .45, .55},
                                    .radius = .35};
     t->current.count = ps_dgtd_current_count(&t->current, &t->exact.body);
-    PS_TRY(PS_ALLOC(&t->current.slots, t->current.count, "slots"));
-    PS_TRY(PS_ALLOC(&t->current.loads, t->current.count * t->x.reference.nodes, "loads"));
+    t->current.slots = dgtd_take(&t->exact, (size_t)t->current.count * sizeof *t->current.slots);
+    t->current.loads = dgtd_take(&t->exact, (size_t)(t->current.count * t->x.reference.nodes) *
+                                                sizeof *t->current.loads);
     PS_TRY(ps_dgtd_current_fill(&t->current, &t->exact.reference, &t->exact.body));
     t->march.currents = &t->current;
     t->march.current_count = 1;
@@ -177,7 +177,7 @@ static inline ps_status add_border(trial *t, const setting *s)
                                      {2. / 3, -2. / 3, 1. / 3},
                                      {.45, .55, -.4}};
     if (s->total) {
-        PS_TRY(PS_ALLOC(&t->total, t->x.mesh.elements, "total"));
+        t->total = dgtd_take(&t->exact, (size_t)t->x.mesh.elements);
         for (int64_t e = 0; e < t->x.mesh.elements; ++e) {
             double centre[3];
             dgtd_case_point(&t->exact, e, (double[]){.25, .25, .25, .25}, centre);
@@ -202,8 +202,7 @@ static inline ps_status add_upwind(trial *t)
     return dgtd_device_add_upwind(&t->d, &t->device_upwind);
 }
 
-static inline void fill_pml(const trial *t, const dgtd_case *x, ps_dgtd_pml_shape shape,
-                            ps_dgtd_pml *p)
+static inline void fill_pml(const trial *t, dgtd_case *x, ps_dgtd_pml_shape shape, ps_dgtd_pml *p)
 {
     ps_dgtd_pml_profile profile = {.shape = shape,
                                    .inner = {{.3, -1, .35}, {2, .7, .7}},
@@ -222,7 +221,7 @@ static inline void fill_pml(const trial *t, const dgtd_case *x, ps_dgtd_pml_shap
  * traces a device keeps before the layer's filters. */
 static inline ps_status add_pml(trial *t, ps_dgtd_pml_shape shape)
 {
-    PS_TRY(PS_ALLOC(&t->layer, t->x.mesh.elements, "layer"));
+    t->layer = dgtd_take(&t->exact, (size_t)t->x.mesh.elements);
     for (int64_t e = 0; e < t->x.mesh.elements; ++e) {
         t->layer[e] = e % 3 > 0 && e > 20;
         for (int64_t f = 4 * e; f < 4 * e + 4; ++f)
@@ -266,8 +265,8 @@ static inline ps_status add_local(trial *t)
     const cube_tets *mesh = &t->x.mesh;
     int64_t count = mesh->elements;
     uint64_t seed = 23;
-    uint8_t *classes = dgtd_array(4 * (size_t)count), *closed = classes + count;
-    t->reach = dgtd_array((size_t)t->x.system.groups * PS_DGTD_LANES_F32);
+    uint8_t *classes = dgtd_take(&t->exact, 4 * (size_t)count), *closed = classes + count;
+    t->reach = dgtd_take(&t->exact, (size_t)t->x.system.groups * PS_DGTD_LANES_F32);
     for (int64_t e = 0; e < count; ++e) {
         double r = check_random(&seed);
         classes[e] = (uint8_t)((r > .8) + (r > .93) + (r > .97) + (r > .99));
@@ -280,7 +279,6 @@ static inline ps_status add_local(trial *t)
     }
     int levels =
         ps_dgtd_local_reach(mesh->links, count, classes, closed, classes + 2 * count, t->reach);
-    free(classes);
     PS_TRY(ps_dgtd_local_open(&t->local, &t->exact.system, t->materials, t->reach, levels,
                               t->march.dt, (int64_t)dgtd_case_field_bytes(&t->exact)));
     PS_TRY(ps_dgtd_local_open(&t->device_local, &t->x.system, t->materials, t->reach, levels,
@@ -305,7 +303,7 @@ static inline ps_status start(trial *t, ps_device *device, int order, ps_precisi
                   dgtd_least_size(&t->exact.body, NULL);
     ps_dgtd_set_step(&t->x.system, t->materials, t->march.dt);
     ps_dgtd_set_step(&t->exact.system, t->materials, t->march.dt);
-    if (s->poles) PS_TRY(add_media(t, s->tensors));
+    if (s->poles) add_media(t, s->tensors);
     PS_TRY(dgtd_device_init(&t->d, device, &t->x, mode, t->march.dt, 5));
     if (s->poles) PS_TRY(dgtd_device_add_media(&t->d, &t->device_dispersion));
     random_fields(t, &t->d.tables->bases);
@@ -321,25 +319,8 @@ static inline ps_status start(trial *t, ps_device *device, int order, ps_precisi
 static inline void stop(trial *t)
 {
     dgtd_device_release(&t->d);
-    dgtd_border_release(&t->border);
-    dgtd_upwind_release(&t->upwind);
-    dgtd_upwind_release(&t->device_upwind);
-    dgtd_border_release(&t->device_border);
-    free(t->current.slots);
-    free(t->current.loads);
-    dgtd_pml_release(&t->pml);
-    dgtd_pml_release(&t->device_pml);
     ps_dgtd_local_close(&t->local);
     ps_dgtd_local_close(&t->device_local);
-    for (int k = 0; k < PORTS; ++k) {
-        dgtd_port_release(&t->ports[k]);
-        dgtd_port_release(&t->device_ports[k]);
-    }
-    dgtd_media_release(&t->dispersion);
-    dgtd_media_release(&t->device_dispersion);
-    free(t->reach);
-    free(t->layer);
-    free(t->total);
     dgtd_case_release(&t->x);
     dgtd_case_release(&t->exact);
 }

@@ -160,10 +160,8 @@ static void a_march_is_the_same_in_both_bases(void **state)
 {
     ps_dgtd_material material = {2, 1.5, .3};
     for (int order = 1; order <= 4; ++order) {
-        static dgtd_case a, b;
+        PS_SCOPED(dgtd_case_release) dgtd_case a = {0}, b = {0};
         uint64_t seed = 5;
-        memset(&a, 0, sizeof a);
-        memset(&b, 0, sizeof b);
         prepare(order);
         dgtd_case *cases[2] = {&a, &b};
         for (int k = 0; k < 2; ++k) {
@@ -183,7 +181,5 @@ static void a_march_is_the_same_in_both_bases(void **state)
         convert(&b, bases.to_nodes);
         for (int k = 0; k < 2; ++k)
             check_at_most(dgtd_field_apart(&a, a.field[k], &b, b.field[k]), 2e-13);
-        dgtd_case_release(&a);
-        dgtd_case_release(&b);
     }
 }

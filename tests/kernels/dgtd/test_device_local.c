@@ -6,7 +6,7 @@
 #include "tests/support/dgtd_graded.h"
 
 /* The lists of a device, on the host's, which copies but computes nothing. */
-static void *open_lists(graded *g, ps_dgtd_device_local *local, const ps_dgtd_material *one)
+static void open_lists(graded *g, ps_dgtd_device_local *local)
 {
     PS_SCOPED(ps_device_close) ps_device *device = NULL;
     PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
@@ -18,16 +18,15 @@ static void *open_lists(graded *g, ps_dgtd_device_local *local, const ps_dgtd_ma
         ps_dgtd_device_local_shape(local, &g->steps.local, &shape, &g->x.system, g->reach);
     int64_t bytes = ps_dgtd_device_local_bytes(&shape, g->levels, 0);
     int64_t field = ps_dgtd_device_field_bytes(&shape, 0);
-    char *memory = dgtd_array((size_t)(bytes + ps_dgtd_device_local_fields(g->levels) * field));
+    char *memory =
+        dgtd_take(&g->x, (size_t)(bytes + ps_dgtd_device_local_fields(g->levels) * field));
     ps_dgtd_device_local_work work = {
-        .units = dgtd_array((size_t)count * sizeof *work.units),
-        .pieces = dgtd_array((size_t)g->x.system.groups * sizeof *work.pieces),
-        .factors = dgtd_array(4 * sizeof *work.factors)};
+        .units = dgtd_take(&g->x, (size_t)count * sizeof *work.units),
+        .pieces = dgtd_take(&g->x, (size_t)g->x.system.groups * sizeof *work.pieces),
+        .factors = dgtd_take(&g->x, 4 * sizeof *work.factors)};
     ps_dgtd_device_local_attach(local, 0, memory, memory + bytes);
-    check_ok(ps_dgtd_device_local_upload(local, &g->x.system, g->reach, one, g->march.dt, &work,
-                                         stream));
-    free(work.units), free(work.pieces), free(work.factors);
-    return memory;
+    check_ok(ps_dgtd_device_local_upload(local, &g->x.system, g->reach, &dgtd_vacuum, g->march.dt,
+                                         &work, stream));
 }
 
 /* How often a list has a slot: bit 0; whether its result is an increment: bit 1. */
@@ -75,15 +74,14 @@ static void check_beside(graded *g, const ps_dgtd_device_local *local, const uin
  * reads nothing of Q_2; groups of Q_1 are kept once. */
 static void devices_are_told_which(void **state)
 {
-    static const ps_dgtd_material one = {1, 1, 0};
     static uint8_t marks[1 << 14], rest[1 << 14];
     for (int precision = PS_SINGLE; precision <= PS_DOUBLE; ++precision) {
         PS_SCOPED(graded_release) graded g = {0};
         ps_dgtd_device_local local;
-        double dt = step_of(1, 6, 0, 12, .75, 3, &one, 1);
-        graded_init(&g, 1, 6, 0, 12, &one, 1, .75, dt, (ps_precision)precision);
+        double dt = step_of(1, 6, 0, 12, .75, 3, &dgtd_vacuum, 1);
+        graded_init(&g, 1, 6, 0, 12, &dgtd_vacuum, 1, .75, dt, (ps_precision)precision);
         int64_t elements = g.x.mesh.elements, kept = 0, inside = 0, some = 0;
-        PS_SCOPED_MEMORY void *memory = open_lists(&g, &local, &one);
+        open_lists(&g, &local);
         for (int list = 0; list < PS_DGTD_LISTS * g.levels; ++list) {
             int level = list / PS_DGTD_LISTS, which = list % PS_DGTD_LISTS;
             memset(marks, 0, sizeof marks);

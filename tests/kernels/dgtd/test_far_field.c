@@ -23,7 +23,7 @@ static double worst_error(int order, int side, int both_sides)
     int n = reference.nodes;
     size_t rows = (size_t)mesh.elements;
     PS_SCOPED_MEMORY int32_t *number = malloc(rows * sizeof *number);
-    int64_t *faces = malloc(8 * rows * sizeof *faces), count = 0;
+    int64_t *faces = pool_take(&mesh.memory, 8 * rows * sizeof *faces), count = 0;
     PS_SCOPED_MEMORY int8_t *outward = malloc(8 * rows);
     PS_SCOPED_MEMORY double *weight = malloc(8 * rows * sizeof *weight);
     PS_SCOPED_MEMORY float *e = calloc(rows * 6 * (size_t)n, sizeof *e),
@@ -71,7 +71,6 @@ static double worst_error(int order, int side, int both_sides)
             largest = worse_of(largest, hypot(exact[c][0], exact[c][1]));
         }
     }
-    free(faces);
     return worst / largest;
 }
 

@@ -66,7 +66,7 @@ static double worst_error(double samples, double index, double z)
     far->directions = DIRECTIONS, far->direction = (const double(*)[3])x.direction;
     double end = 14 * width;
     ps_dgtd_far_time_bins(far, ps_dgtd_far_time_reach(far), end);
-    far->sums = calloc((size_t)(DIRECTIONS * far->bins), sizeof *far->sums);
+    far->sums = pool_take(&x.mesh.memory, (size_t)(DIRECTIONS * far->bins) * sizeof *far->sums);
     for (int n = 0; n * far->step <= end - far->step; ++n)
         for (int field = 0; field < 2; ++field) {
             double t = (n + .5 * field) * far->step;
@@ -95,7 +95,6 @@ static double worst_error(double samples, double index, double z)
                 largest = worse_of(largest, fabs(exact));
             }
         }
-    free(far->sums);
     cube_tets_release(&x.mesh);
     return worst / largest;
 }

@@ -11,8 +11,8 @@ static int64_t check_layers(const cube_tets *mesh, const uint8_t *marked, int64_
 {
     const size_t elements = (size_t)mesh->elements;
     int64_t most = 0;
-    int32_t *layer = dgtd_array(elements * sizeof *layer), *pieces = dgtd_array(elements * 4),
-            *work = dgtd_array(elements * 8), *counts = calloc(elements, sizeof *counts);
+    PS_SCOPED_MEMORY int32_t *layer = dgtd_array(elements * 4), *pieces = dgtd_array(elements * 4),
+                             *work = dgtd_array(elements * 8), *counts = dgtd_array(elements * 4);
     ps_dgtd_pieces(mesh->links, mesh->elements, marked, pieces);
     int64_t layers =
         ps_dgtd_layers_of_pieces(mesh->links, mesh->elements, pieces, seed, layer, work);
@@ -39,7 +39,6 @@ static int64_t check_layers(const cube_tets *mesh, const uint8_t *marked, int64_
         if (sum > row) row = sum;
     }
     assert_int_equal(ps_dgtd_largest_row(layer, mesh->elements, layers, 3, work), row);
-    free(layer), free(pieces), free(work), free(counts);
     return layers;
 }
 
@@ -68,12 +67,10 @@ static void layers_keep_pieces_whole(void **state)
 /* What is bound together is in one range, and links reach the next ones alone. */
 static void ranges_keep_pieces_whole(void **state)
 {
-    static const ps_dgtd_material one = {1, 1, 0};
     PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
-    check_ok(cube_tets_init(&x.mesh, 5, .2, PS_DGTD_PEC));
-    check_ok(dgtd_case_init(&x, 1, PS_SINGLE, &one, 1));
-    int64_t groups = x.system.groups, *whole = dgtd_array((size_t)groups * sizeof *whole),
-            *bounds = dgtd_array((size_t)(groups + 1) * sizeof *bounds);
+    check_ok(dgtd_case_cube(&x, 1, PS_SINGLE, 5, .2));
+    int64_t groups = x.system.groups, *whole = dgtd_take(&x, (size_t)groups * sizeof *whole),
+            *bounds = dgtd_take(&x, (size_t)(groups + 1) * sizeof *bounds);
     for (int64_t g = 0; g < groups; ++g) whole[g] = g % 9 == 4 && g + 3 < groups ? g + 3 : g;
     for (int64_t first = 1; first <= groups; first += 5) {
         int64_t count = ps_dgtd_ranges(&x.system, first, 1, whole, bounds);
@@ -89,15 +86,12 @@ static void ranges_keep_pieces_whole(void **state)
             }
         }
     }
-    free(whole), free(bounds);
 }
 
 static void stepped_init(graded *t)
 {
-    static const ps_dgtd_material one = {1, 1, 0};
     dgtd_case *x = &t->x;
-    check_ok(cube_tets_init(&x->mesh, 6, .2, PS_DGTD_PEC));
-    check_ok(dgtd_case_init(x, 1, PS_SINGLE, &one, 1));
+    check_ok(dgtd_case_cube(x, 1, PS_SINGLE, 6, .2));
     graded_classes(t);
     for (int64_t e = 0; e < x->mesh.elements; ++e)
         t->classes[e] = e == 500 ? 3 : e % 200 == 7 ? 2 : e > 620 && e < 624;
@@ -141,7 +135,7 @@ static void stages_have_the_bits_of_all_at_once(void **state)
     dgtd_case *x = &t.x;
     const ps_dgtd_local *local = &t.steps.local;
     const size_t bytes = dgtd_case_field_bytes(x);
-    void *start = dgtd_array(bytes), *whole = dgtd_array(bytes);
+    void *start = dgtd_take(x, bytes), *whole = dgtd_take(x, bytes);
     memcpy(start, x->field[1], bytes);
     ps_dgtd_local_apply(local, &x->system, x->field[1]);
     memcpy(whole, x->field[1], bytes);
@@ -171,5 +165,4 @@ static void stages_have_the_bits_of_all_at_once(void **state)
         }
         if (count > 0) assert_memory_equal(x->field[1], whole, bytes);
     }
-    free(start), free(whole);
 }

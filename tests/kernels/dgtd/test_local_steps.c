@@ -21,15 +21,15 @@ static void fill_materials(ps_dgtd_material *m)
 }
 
 /* Energies by half steps that tell them, as the program has them. */
-static double step_and_tell(graded *g, const ps_dgtd_material *m, double *terms)
+static double step_and_tell(graded *g, const ps_dgtd_material *m)
 {
     static double eps[MATERIALS], mu[MATERIALS];
     ps_dgtd_march *x = &g->march;
     int64_t groups = x->system->groups;
     for (int i = 0; i < MATERIALS; ++i) eps[i] = m[i].eps, mu[i] = m[i].mu;
-    ps_dgtd_energy energy = {.eps = eps, .mu = mu, .local = x->local};
-    energy.former = dgtd_array(ps_dgtd_energy_bytes(x->system));
-    double sum = 0;
+    PS_SCOPED_MEMORY void *former = dgtd_array(ps_dgtd_energy_bytes(x->system));
+    ps_dgtd_energy energy = {.eps = eps, .mu = mu, .local = x->local, .former = former};
+    double sum = 0, *terms = g->x.partial;
     ps_dgtd_local_apply(x->local, x->system, x->magnetic);
     ps_dgtd_energy_half(&energy, x, PS_DGTD_E, 0, groups, terms);
     for (int64_t k = 0; k < groups; ++k) sum += terms[k];
@@ -37,7 +37,6 @@ static double step_and_tell(graded *g, const ps_dgtd_material *m, double *terms)
     ps_dgtd_energy_half(&energy, x, PS_DGTD_H, 0, groups, terms);
     for (int64_t k = 0; k < groups; ++k) sum += terms[k];
     ++x->step;
-    free(energy.former);
     return sum;
 }
 
@@ -53,13 +52,8 @@ static void energy_is_kept(void **state)
         assert_true(g.levels >= 3);
         randomise(&g.x, PS_DGTD_E);
         randomise(&g.x, PS_DGTD_H);
-        double *terms = dgtd_array((size_t)g.x.system.groups * sizeof *terms), first = 0;
-        for (int step = 0; step < 300; ++step) {
-            double w = step_and_tell(&g, m, terms);
-            if (step == 0) first = w;
-            check_near(w, first, 0, 1e-13);
-        }
-        free(terms);
+        double first = step_and_tell(&g, m);
+        for (int step = 1; step < 300; ++step) check_near(step_and_tell(&g, m), first, 0, 1e-13);
     }
 }
 
@@ -73,9 +67,8 @@ static void losses_only_take(void **state)
     double dt = step_of(2, 3, .3, 12, .8, 3, m, MATERIALS), before = INFINITY;
     graded_init(&g, 2, 3, .3, 12, m, MATERIALS, .8, dt, PS_DOUBLE);
     randomise(&g.x, PS_DGTD_E);
-    PS_SCOPED_MEMORY double *terms = dgtd_array((size_t)g.x.system.groups * sizeof *terms);
     for (int step = 0; step < 200; ++step) {
-        double w = step_and_tell(&g, m, terms);
+        double w = step_and_tell(&g, m);
         assert_true(w > 0 && w < before);
         before = w;
     }
@@ -95,29 +88,26 @@ static double bound_of(graded *g, const ps_dgtd_material *materials, int level, 
                                  .magnetic = g->x.field[1],
                                  .partial = g->x.partial,
                                  .weights = weights};
-    for (int k = 0; k < 3; ++k) probe.vectors[k] = dgtd_array(bytes);
+    for (int k = 0; k < 3; ++k) probe.vectors[k] = dgtd_take(&g->x, bytes);
     *applications = 0;
     memset(g->x.field[1], 0, bytes);
-    double bound = ps_dgtd_local_bound(&probe, level, risk, shares, applications);
-    for (int k = 0; k < 3; ++k) free(probe.vectors[k]);
-    return bound;
+    return ps_dgtd_local_bound(&probe, level, risk, shares, applications);
 }
 
 /* What is found of all levels tells steps that grow from those that do not. */
 static void bounds_tell_stability(void **state)
 {
-    static const ps_dgtd_material one = {1, 1, 0};
     for (int order = 1; order <= 3; ++order)
         for (int over = 0; over < 2; ++over) {
             PS_SCOPED(graded_release) graded g = {0};
             double fraction = over ? 1.1 : .75, most = 0, first, last;
             int applications;
-            double dt = step_of(order, 3, .3, 12, fraction, 4, &one, 1);
-            graded_init(&g, order, 3, .3, 12, &one, 1, fraction, dt, PS_DOUBLE);
+            double dt = step_of(order, 3, .3, 12, fraction, 4, &dgtd_vacuum, 1);
+            graded_init(&g, order, 3, .3, 12, &dgtd_vacuum, 1, fraction, dt, PS_DOUBLE);
             for (int level = 0; level <= g.levels; ++level)
-                most = worse_of(most, bound_of(&g, &one, level, 1e-6, NULL, &applications));
+                most = worse_of(most, bound_of(&g, &dgtd_vacuum, level, 1e-6, NULL, &applications));
             assert_int_equal(most <= PS_DGTD_LOCAL_BOUND, !over);
-            ps_dgtd_set_step(&g.x.system, &one, dt);
+            ps_dgtd_set_step(&g.x.system, &dgtd_vacuum, dt);
             memset(g.x.field[1], 0, dgtd_case_field_bytes(&g.x));
             randomise(&g.x, PS_DGTD_E);
             first =
@@ -132,16 +122,16 @@ static void bounds_tell_stability(void **state)
 /* Against more applications, within what the risk allows; the vector has its share in P alone. */
 static void bounds_are_eigenvalues(void **state)
 {
-    static const ps_dgtd_material one = {1, 1, 0};
     PS_SCOPED(graded_release) graded g = {0};
-    double dt = step_of(2, 3, .3, 12, .75, 3, &one, 1);
-    graded_init(&g, 2, 3, .3, 12, &one, 1, .75, dt, PS_DOUBLE);
-    PS_SCOPED_MEMORY double *shares =
-        dgtd_array((size_t)g.x.system.groups * PS_DGTD_LANES_F32 * sizeof *shares);
+    double dt = step_of(2, 3, .3, 12, .75, 3, &dgtd_vacuum, 1);
+    graded_init(&g, 2, 3, .3, 12, &dgtd_vacuum, 1, .75, dt, PS_DOUBLE);
+    double *shares =
+        dgtd_take(&g.x, (size_t)g.x.system.groups * PS_DGTD_LANES_F32 * sizeof *shares);
     for (int level = 0; level <= g.levels; ++level) {
         int once, more;
-        double best = bound_of(&g, &one, level, 1e-16, NULL, &more), largest = 0, p_only = 0;
-        double value = bound_of(&g, &one, level, 1e-6, shares, &once),
+        double best = bound_of(&g, &dgtd_vacuum, level, 1e-16, NULL, &more), largest = 0,
+               p_only = 0;
+        double value = bound_of(&g, &dgtd_vacuum, level, 1e-6, shares, &once),
                numbers = 30. * g.x.mesh.elements;
         assert_true(once / 2 < more && value < best * (1 + 1e-9));
         assert_true(value > best * (1 - ps_dgtd_local_gap(numbers, once / 2, 1e-6)));
@@ -214,19 +204,16 @@ static void no_mode_stays_unseen(void **state)
 
 static double cavity_error(int order, int64_t side, bool local)
 {
-    static const ps_dgtd_material one = {1, 1, 0};
     static dgtd_rule rule;
     dgtd_mode mode = {0};
     PS_SCOPED(graded_release) graded g = {0};
     double fraction = local ? .75 : .9;
-    double dt = step_of(order, side, 0, 7, fraction, local ? 3 : 0, &one, 1);
+    double dt = step_of(order, side, 0, 7, fraction, local ? 3 : 0, &dgtd_vacuum, 1);
     int64_t steps = (int64_t)ceil(1 / dt);
-    graded_init(&g, order, side, 0, 7, &one, 1, fraction, 1 / (double)steps, PS_DOUBLE);
+    graded_init(&g, order, side, 0, 7, &dgtd_vacuum, 1, fraction, 1 / (double)steps, PS_DOUBLE);
     assert_int_equal(g.levels, local ? 3 : 0);
     dgtd_rule_init(&rule, &g.x.reference, order + 3);
-    double error =
-        dgtd_march_error(&g.x, &g.march, &rule, dgtd_mode_value, &mode, steps, local ? 1 : 6);
-    return error;
+    return dgtd_march_error(&g.x, &g.march, &rule, dgtd_mode_value, &mode, steps, local ? 1 : 6);
 }
 
 /* Errors fall with the mesh as those of one step for all, whose steps are eight times smaller. */
@@ -247,20 +234,19 @@ static void cavity_has_the_order_of_one_step(void **state)
 /* A rank may have no element of the deepest levels; the swap leaves H as it was. */
 static void levels_without_elements_change_nothing(void **state)
 {
-    static const ps_dgtd_material one = {1, 1, 0};
     PS_SCOPED(graded_release) graded g = {0};
-    double dt = step_of(2, 3, .3, 12, .8, 2, &one, 1);
-    graded_init(&g, 2, 3, .3, 12, &one, 1, .8, dt, PS_SINGLE);
+    double dt = step_of(2, 3, .3, 12, .8, 2, &dgtd_vacuum, 1);
+    graded_init(&g, 2, 3, .3, 12, &dgtd_vacuum, 1, .8, dt, PS_SINGLE);
     size_t bytes = dgtd_case_field_bytes(&g.x);
     randomise(&g.x, PS_DGTD_H);
-    PS_SCOPED_MEMORY void *start = dgtd_array(bytes), *once = dgtd_array(bytes);
+    void *start = dgtd_take(&g.x, bytes), *once = dgtd_take(&g.x, bytes);
     memcpy(start, g.x.field[1], bytes);
     ps_dgtd_local_apply(&g.steps.local, &g.x.system, g.x.field[1]);
     memcpy(once, g.x.field[1], bytes);
     assert_true(memcmp(once, start, bytes) != 0);
     ps_dgtd_local_close(&g.steps);
-    check_ok(
-        ps_dgtd_local_open(&g.steps, &g.x.system, &one, g.reach, g.levels + 1, dt, (int64_t)bytes));
+    check_ok(ps_dgtd_local_open(&g.steps, &g.x.system, &dgtd_vacuum, g.reach, g.levels + 1, dt,
+                                (int64_t)bytes));
     memcpy(g.x.field[1], start, bytes);
     ps_dgtd_local_apply(&g.steps.local, &g.x.system, g.x.field[1]);
     check_at_most(dgtd_field_apart(&g.x, g.x.field[1], &g.x, once), 2e-6);
@@ -274,8 +260,8 @@ static void reaches_grow_by_neighbours(void **state)
 {
     PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     check_ok(cube_tets_init(&mesh, 3, 0, PS_DGTD_PEC));
-    uint8_t *classes = calloc(4, (size_t)mesh.elements), *reach = classes + mesh.elements,
-            *marks = reach + mesh.elements;
+    uint8_t *classes = pool_take(&mesh.memory, 4 * (size_t)mesh.elements),
+            *reach = classes + mesh.elements, *marks = reach + mesh.elements;
     int64_t centre = mesh.elements / 2;
     classes[centre] = 2;
     assert_int_equal(ps_dgtd_local_reach(mesh.links, mesh.elements, classes, NULL, marks, reach),
@@ -292,17 +278,15 @@ static void reaches_grow_by_neighbours(void **state)
     assert_true(q > p);
     check_near(ps_dgtd_local_updates(reach, mesh.elements),
                (double)mesh.elements + 1.5 * (double)p + 1.5 * (double)q, 1e-12, 0);
-    free(classes);
 }
 
 /* Groups that smaller steps of level 2 concern: a face without a neighbour is none of theirs. */
 static void groups_are_told_apart(void **state)
 {
-    static const ps_dgtd_material one = {1, 1, 0};
     PS_SCOPED(graded_release) graded g = {0};
     int64_t inner = 0, near = 0, lanes = ps_dgtd_lanes(PS_SINGLE);
-    double dt = step_of(1, 6, 0, 12, .75, 3, &one, 1);
-    graded_init(&g, 1, 6, 0, 12, &one, 1, .75, dt, PS_SINGLE);
+    double dt = step_of(1, 6, 0, 12, .75, 3, &dgtd_vacuum, 1);
+    graded_init(&g, 1, 6, 0, 12, &dgtd_vacuum, 1, .75, dt, PS_SINGLE);
     const int32_t *links = g.x.mesh.links;
     for (int64_t group = 0; group < g.x.system.groups; ++group) {
         bool holds = false, linked = false;

@@ -2,27 +2,28 @@
 #include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/distance.h"
-
-#include <stdlib.h>
+#include "tests/support/pool.h"
 
 typedef struct block {
     ps_mass_average x;
     float *density, *power;
     int64_t voxels;
+    memory_pool memory;
 } block;
 
 static void make(block *b, int64_t nx, int64_t ny, int64_t nz, double step, double mass)
 {
     b->voxels = nx * ny * nz;
-    b->density = calloc((size_t)b->voxels, sizeof *b->density);
-    b->power = calloc((size_t)b->voxels, sizeof *b->power);
+    size_t bytes = (size_t)b->voxels * sizeof(float);
+    b->density = pool_take(&b->memory, bytes);
+    b->power = pool_take(&b->memory, bytes);
     b->x =
         (ps_mass_average){.size = {nx, ny, nz}, .step = step, .mass = mass, .density = b->density};
-    b->x.sums = aligned_alloc(64, (size_t)(ps_mass_average_entries(b->x.size) * 32 + 63) / 64 * 64);
-    b->x.value = calloc((size_t)b->voxels, sizeof(float));
-    b->x.side = calloc((size_t)b->voxels, sizeof(float));
-    b->x.status = calloc((size_t)b->voxels, 1);
-    b->x.work = calloc(2 * (size_t)b->voxels, sizeof(float));
+    b->x.sums = pool_take(&b->memory, (size_t)ps_mass_average_entries(b->x.size) * 32);
+    b->x.value = pool_take(&b->memory, bytes);
+    b->x.side = pool_take(&b->memory, bytes);
+    b->x.status = pool_take(&b->memory, (size_t)b->voxels);
+    b->x.work = pool_take(&b->memory, 2 * bytes);
 }
 
 static void run(block *b)
@@ -31,16 +32,7 @@ static void run(block *b)
     ps_mass_average_run(&b->x);
 }
 
-static void drop(block *b)
-{
-    free(b->density);
-    free(b->power);
-    free(b->x.sums);
-    free(b->x.value);
-    free(b->x.side);
-    free(b->x.status);
-    free(b->x.work);
-}
+static void drop(block *b) { pool_release(&b->memory); }
 
 static int64_t at(const block *b, int64_t i, int64_t j, int64_t k)
 {

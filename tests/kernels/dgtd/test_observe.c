@@ -11,15 +11,6 @@
 #include "tests/check.h"
 #include "tests/support/dgtd_case.h"
 
-static const ps_dgtd_material vacuum = {1, 1, 0};
-
-static void open_case(dgtd_case *x, int order, ps_precision precision, int64_t side, double shake)
-{
-    memset(x, 0, sizeof *x);
-    check_ok(cube_tets_init(&x->mesh, side, shake, PS_DGTD_PEC));
-    check_ok(dgtd_case_init(x, order, precision, &vacuum, 1));
-}
-
 /* A polynomial of the order of the elements, different by component. */
 static double polynomial(int order, int c, const double x[3])
 {
@@ -41,7 +32,7 @@ static void probes_are_exact_for_polynomials(void **state)
     uint64_t seed = 5;
     for (int order = 1; order <= 4; ++order) {
         PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
-        open_case(&x, order, PS_DOUBLE, 3, .3);
+        check_ok(dgtd_case_cube(&x, order, PS_DOUBLE, 3, .3));
         dgtd_case_interpolate(&x, PS_DGTD_E, set_polynomial, &order, 0);
         for (int i = 0; i < 60; ++i) {
             double point[3], value[3];
@@ -65,7 +56,7 @@ static void probes_on_faces_go_by_numbers(void **state)
 {
     PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     const double centre[3] = {.5, .5, .5};
-    open_case(&x, 1, PS_DOUBLE, 2, 0);
+    check_ok(dgtd_case_cube(&x, 1, PS_DOUBLE, 2, 0));
     PS_SCOPED_MEMORY int32_t *numbers = malloc((size_t)x.mesh.elements * sizeof *numbers);
     int64_t first = ps_dgtd_probe_find(&x.body, NULL, centre);
     for (int64_t e = 0; e < x.mesh.elements; ++e) numbers[e] = (int32_t)(x.mesh.elements - e);
@@ -82,10 +73,10 @@ static void running_transform_is_the_sum(void **state)
     const double omegas[FREQUENCIES] = {.7, 2.1, 3.3}, scale = 2. / STEPS;
     for (int precision = 0; precision < 2; ++precision) {
         PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
-        open_case(&x, 2, (ps_precision)precision, 3, .3);
+        check_ok(dgtd_case_cube(&x, 2, (ps_precision)precision, 3, .3));
         int64_t groups = x.system.groups, last = x.mesh.elements - 1;
-        PS_SCOPED_MEMORY void *sums = dgtd_array(ps_dgtd_dft_bytes(&x.system, FREQUENCIES));
-        PS_SCOPED_MEMORY void *pieces = dgtd_array(ps_dgtd_dft_bytes(&x.system, FREQUENCIES));
+        void *sums = dgtd_take(&x, ps_dgtd_dft_bytes(&x.system, FREQUENCIES));
+        void *pieces = dgtd_take(&x, ps_dgtd_dft_bytes(&x.system, FREQUENCIES));
         double expected[FREQUENCIES][2] = {{0}};
         for (int n = 0; n < STEPS; ++n) {
             double t = .1 * n;
@@ -114,11 +105,10 @@ static void energies_by_groups(void **state)
         PS_SCOPED(dgtd_case_release) dgtd_case a = {0}, b = {0};
         const double one = 1;
         double sums[2] = {0, 0};
-        open_case(&a, 3, (ps_precision)precision, 4, .3);
-        open_case(&b, 3, (ps_precision)precision, 4, .3);
         ps_dgtd_march march[2];
         dgtd_case *cases[2] = {&a, &b};
         for (int k = 0; k < 2; ++k) {
+            check_ok(dgtd_case_cube(cases[k], 3, (ps_precision)precision, 4, .3));
             dgtd_case_random(cases[k], 7);
             march[k] = dgtd_case_march(cases[k], .3 * dgtd_kuhn_limit(3, 4));
         }
@@ -126,7 +116,7 @@ static void energies_by_groups(void **state)
         ps_dgtd_march_steps(&march[0], 1);
         double expected = dgtd_march_energy(&march[0], a.former, &one, &one, a.partial);
         ps_dgtd_energy energy = {
-            .eps = &one, .mu = &one, .former = dgtd_array(ps_dgtd_energy_bytes(&b.system))};
+            .eps = &one, .mu = &one, .former = dgtd_take(&b, ps_dgtd_energy_bytes(&b.system))};
         for (int field = 0; field < 2; ++field) {
             for (int64_t g = 0; g < b.system.groups; g += 5)
                 ps_dgtd_energy_half(&energy, &march[1], (ps_dgtd_field)field, g,
@@ -136,7 +126,6 @@ static void energies_by_groups(void **state)
         for (int field = 0; field < 2; ++field)
             assert_memory_equal(a.field[field], b.field[field], dgtd_case_field_bytes(&a));
         check_near(sums[0] + sums[1], expected, 0, 1e-15);
-        free(energy.former);
     }
 }
 
@@ -144,9 +133,9 @@ static void energies_by_groups(void **state)
 static void ranges_touch_their_neighbours_only(void **state)
 {
     PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
-    open_case(&x, 1, PS_SINGLE, 6, .2);
-    int64_t groups = x.system.groups, *bounds = malloc(((size_t)groups + 1) * sizeof *bounds);
-    PS_SCOPED_MEMORY int64_t *range = malloc((size_t)groups * sizeof *range);
+    check_ok(dgtd_case_cube(&x, 1, PS_SINGLE, 6, .2));
+    int64_t groups = x.system.groups, *bounds = dgtd_take(&x, ((size_t)groups + 1) * 8),
+            *range = dgtd_take(&x, (size_t)groups * sizeof *range);
     for (int64_t first = 1; first <= groups; first = 2 * first + 1) {
         int64_t count = ps_dgtd_ranges(&x.system, first, 1 + first / 2, NULL, bounds);
         assert_int_equal(bounds[0], 0);
@@ -161,7 +150,6 @@ static void ranges_touch_their_neighbours_only(void **state)
             assert_true(other >= own - 1 && other <= own + 1);
         }
     }
-    free(bounds);
 }
 
 /* The distance of an interpolated mode falls by 2^(p+1), that of no field is the mode's norm. */
@@ -174,7 +162,7 @@ static void distance_from_a_mode(void **state)
         double error[2], squares[6 * 8 * 8 * 8];
         for (int k = 0; k < 2; ++k) {
             PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
-            open_case(&x, order, PS_DOUBLE, k ? 6 : 3, 0);
+            check_ok(dgtd_case_cube(&x, order, PS_DOUBLE, k ? 6 : 3, 0));
             double nothing =
                 ps_dgtd_mode_error(&mode, &x.system, &x.body, PS_DGTD_E, x.field[0], 0, squares);
             check_near(nothing, 2 * .125, 0, 1e-9); /* two components, int cos^2 sin^2 sin^2 */

@@ -6,8 +6,6 @@
 #include "tests/support/dgtd_case.h"
 #include "tests/support/distance.h"
 
-static const ps_dgtd_material vacuum = {1, 1, 0};
-
 typedef struct layer_case {
     dgtd_case x;
     ps_dgtd_pml pml;
@@ -22,7 +20,7 @@ static void init(layer_case *c, int order, ps_precision precision, ps_dgtd_pml_s
     memset(c, 0, sizeof *c);
     check_ok(cube_tets_init(&c->x.mesh, 4, shape == PS_DGTD_PML_BOX ? 0 : .2, PS_DGTD_PEC));
     for (int64_t v = 0; v < c->x.mesh.vertex_count; ++v) c->x.mesh.vertices[3 * v + 2] *= height;
-    check_ok(dgtd_case_init(&c->x, order, precision, &vacuum, 1));
+    check_ok(dgtd_case_init(&c->x, order, precision, &dgtd_vacuum, 1));
     c->profile = (ps_dgtd_pml_profile){.shape = shape,
                                        .inner = {{.25, .25, .25}, {.75, .75, .75}},
                                        .centre = {.51, .5, .49},
@@ -34,17 +32,12 @@ static void init(layer_case *c, int order, ps_precision precision, ps_dgtd_pml_s
         c->profile.thickness[k / 3][k % 3] = shape == PS_DGTD_PML_BOX ? .25 : .5;
         c->profile.sigma[k / 3][k % 3] = 20;
     }
-    c->layer = calloc((size_t)c->x.mesh.elements, 1);
+    c->layer = dgtd_take(&c->x, (size_t)c->x.mesh.elements);
     memset(c->layer, 1, (size_t)c->x.mesh.elements); /* sigma is 0 in the middle */
     dgtd_pml_init(&c->pml, &c->x, &c->profile, c->layer, dgtd_kuhn_limit(order, 4) * .5);
 }
 
-static void release(layer_case *c)
-{
-    dgtd_pml_release(&c->pml);
-    free(c->layer);
-    dgtd_case_release(&c->x);
-}
+static void release(layer_case *c) { dgtd_case_release(&c->x); }
 
 static void stretch_of(const layer_case *c, int64_t e, double kappa[3], double sigma[3],
                        double radial[3])
@@ -119,7 +112,7 @@ static double stage_gain(const double *f, int lanes, double angle)
 
 static void filters_are_the_stretch(void **state)
 {
-    layer_case c;
+    PS_SCOPED(release) layer_case c = {0};
     double dt = .05, angle = 2 * dgtd_pi / 40, w = 2 / dt * tan(angle / 2); /* 2000 = 50 periods */
     int lanes = ps_dgtd_lanes(PS_DOUBLE);
     init(&c, 1, PS_DOUBLE, PS_DGTD_PML_BALL, 1);
@@ -135,7 +128,6 @@ static void filters_are_the_stretch(void **state)
             check_near(stage_gain(f + 3 * lanes, lanes, angle), s, 1e-6, 1e-6);
         }
     }
-    release(&c);
 }
 
 /* |s| by which component k of what is added along the frame is multiplied: |s_k/(s_a s_b)|. */
@@ -160,7 +152,7 @@ static void drive(layer_case *c, int k, double angle, double *along, double *acr
         ps_dgtd_pml_size(&c->pml, &c->x.system, c->profile.shape, &bytes);
         memset(c->pml.state[i], 0, bytes.state);
     }
-    double *sums = calloc(6 * (size_t)n, sizeof *sums), last[3];
+    double *sums = dgtd_take(&c->x, 6 * (size_t)n * sizeof *sums), last[3];
     for (int t = 0; t < 400; ++t) {
         ps_dgtd_pml_keep(&c->pml, &c->x.system, c->x.field[0], 0, c->x.system.groups);
         for (int64_t e = 0; e < n; ++e)
@@ -191,7 +183,6 @@ static void drive(layer_case *c, int k, double angle, double *along, double *acr
         along[e] = hypot(parallel[0], parallel[1]);
         across[e] = sqrt(fabs(whole - along[e] * along[e]));
     }
-    free(sums);
 }
 
 /* All components, where one, two or three directions are stretched and in frames. */
@@ -199,13 +190,13 @@ static void fields_pass_the_stretch(void **state)
 {
     const double dt = .05, angle = 2 * dgtd_pi / 40, w = 2 / dt * tan(angle / 2);
     for (int shape = 0; shape < 2; ++shape) {
-        layer_case c;
+        PS_SCOPED(release) layer_case c = {0};
         init(&c, 1, PS_DOUBLE, (ps_dgtd_pml_shape)shape, 1);
         c.profile.kappa = 1;
         c.profile.alpha = 2; /* the start is over soon */
         ps_dgtd_pml_fill(&c.pml, &c.profile, &c.x.system, &c.x.body, c.layer, dt);
-        double *along = calloc((size_t)c.x.mesh.elements, sizeof *along);
-        double *across = calloc((size_t)c.x.mesh.elements, sizeof *across);
+        double *along = dgtd_take(&c.x, (size_t)c.x.mesh.elements * sizeof *along);
+        double *across = dgtd_take(&c.x, (size_t)c.x.mesh.elements * sizeof *across);
         for (int k = 0; k < 3; ++k) {
             drive(&c, k, angle, along, across);
             for (int64_t e = 0; e < c.x.mesh.elements; ++e) {
@@ -213,9 +204,6 @@ static void fields_pass_the_stretch(void **state)
                 check_near(across[e], 0, 1e-6, 0);
             }
         }
-        free(along);
-        free(across);
-        release(&c);
     }
 }
 
@@ -259,7 +247,7 @@ static void restrict_upwind(layer_case *c, ps_dgtd_upwind *u)
  * the only direction of the layer, as wide. upwind: 1 everywhere, 2 in the layer. */
 static double flat_growth(int upwind)
 {
-    layer_case c;
+    PS_SCOPED(release) layer_case c = {0};
     ps_dgtd_upwind u = {0};
     init(&c, 1, PS_DOUBLE, PS_DGTD_PML_BOX, .3);
     c.profile.kappa = 1;
@@ -278,10 +266,7 @@ static double flat_growth(int upwind)
     }
     double first = electric_energy(&c);
     ps_dgtd_march_steps(&m, 1000);
-    double last = electric_energy(&c);
-    dgtd_upwind_release(&u);
-    release(&c);
-    return last / first;
+    return electric_energy(&c) / first;
 }
 
 /* Why flat elements of a layer have the upwind flux; between them it is enough. */
@@ -298,12 +283,11 @@ static void random_fields_do_not_grow(void **state)
 {
     for (int shape = 0; shape < 2; ++shape)
         for (int order = 1; order <= 2; ++order) {
-            layer_case c;
+            PS_SCOPED(release) layer_case c = {0};
             init(&c, order, PS_DOUBLE, (ps_dgtd_pml_shape)shape, 1);
             dgtd_case_random(&c.x, 3);
             double first = march_on(&c, 50), then = march_on(&c, 300), last = march_on(&c, 600);
             assert_true(then < 1.3 * first && last < 1.1 * then);
-            release(&c);
         }
 }
 

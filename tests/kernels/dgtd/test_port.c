@@ -39,11 +39,7 @@ static void ported_init(ported *p, int order, ps_dgtd_network network, double fr
     dgtd_case_random(x, 17);
 }
 
-static void ported_release(ported *p)
-{
-    dgtd_port_release(&p->port);
-    dgtd_case_release(&p->x);
-}
+static void ported_release(ported *p) { dgtd_case_release(&p->x); }
 
 static double voltage_of(const ported *p)
 {
@@ -60,7 +56,7 @@ static void voltage_is_known_before_the_step(void **state)
         ported_init(&p, order, (ps_dgtd_network){.resistance = .3}, .9);
         int64_t groups = p.x.system.groups;
         ps_dgtd_port_measure(&p.port, &p.x.system, p.x.field[0], p.x.field[1], measured);
-        PS_SCOPED_MEMORY void *before = dgtd_array(dgtd_case_field_bytes(&p.x));
+        void *before = dgtd_take(&p.x, dgtd_case_field_bytes(&p.x));
         memcpy(before, p.x.field[0], dgtd_case_field_bytes(&p.x));
         p.march.port_count = 0;
         ps_dgtd_march_half(&p.march, PS_DGTD_E, 0, groups);
@@ -162,17 +158,16 @@ static void nodes_of_a_face_may_have_vectors_of_their_own(void **state)
 {
     enum { ORDER = 2, NODES = 6 };
     PS_SCOPED(ported_release) ported p = {0};
-    double (*each)[3] = dgtd_array(DGTD_SIDES_MAX * NODES * sizeof *each);
     ported_init(&p, ORDER, (ps_dgtd_network){.resistance = .3}, .9);
+    double(*each)[3] = dgtd_take(&p.x, DGTD_SIDES_MAX * NODES * sizeof *each);
     int64_t entries = p.port.elements * 3 * p.x.reference.nodes;
-    double *volts = dgtd_array((size_t)entries * 8), rise = p.port.rise;
+    double *volts = dgtd_take(&p.x, (size_t)entries * 8), rise = p.port.rise;
     memcpy(volts, p.port.volts, (size_t)entries * 8);
     for (int64_t k = 0; k < p.chosen.sides.count * NODES; ++k) memcpy(each[k], p.chosen.gradients[k / NODES], sizeof *each);
     const ps_dgtd_port_sides sides = {p.chosen.sides.count, p.chosen.faces, (const double(*)[3])each, NODES};
     ps_dgtd_port_fill(&p.port, &p.x.system, &p.x.body, &sides);
     for (int64_t k = 0; k < entries; ++k) check_near(p.port.volts[k], volts[k], 1e-14, 0);
     check_near(p.port.rise, rise, 0, 1e-12);
-    free(each), free(volts);
 }
 
 static void energy_falls_by_resistance(void **state)

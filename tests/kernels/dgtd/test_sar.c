@@ -18,11 +18,11 @@ static double field_at(int order, int q, const double x[3])
 typedef double (*field_of)(int order, int q, const double x[3]);
 
 /* Nodal values of a field on all elements, in reverse order of the elements. */
-static float *fill(const cube_tets *mesh, const ps_dgtd_reference *reference, field_of field,
+static float *fill(cube_tets *mesh, const ps_dgtd_reference *reference, field_of field,
                    int32_t *number)
 {
     int n = reference->nodes;
-    float *values = malloc((size_t)(mesh->elements * 6 * n) * sizeof *values);
+    float *values = pool_take(&mesh->memory, (size_t)(mesh->elements * 6 * n) * sizeof *values);
     for (int64_t r = 0; r < mesh->elements; ++r) {
         int64_t e = mesh->elements - 1 - r;
         number[r] = (int32_t)e;
@@ -53,18 +53,13 @@ static void sampled_init(sampled *s, int order, field_of field)
 {
     check_ok(cube_tets_init(&s->mesh, 3, .4, PS_DGTD_PEC));
     ps_dgtd_reference_init(&s->reference, order);
-    s->number = malloc((size_t)s->mesh.elements * sizeof *s->number);
+    s->number = pool_take(&s->mesh.memory, (size_t)s->mesh.elements * sizeof *s->number);
     s->values = fill(&s->mesh, &s->reference, field, s->number);
     s->tets = (ps_dgtd_tets){s->mesh.vertices, s->mesh.tetrahedra, s->mesh.elements};
     s->rows = (ps_dgtd_rows){s->mesh.elements, s->number, s->values};
 }
 
-static void sampled_release(sampled *s)
-{
-    cube_tets_release(&s->mesh);
-    free(s->number);
-    free(s->values);
-}
+static void sampled_release(sampled *s) { cube_tets_release(&s->mesh); }
 
 static void lattice_has_the_field(void **state)
 {
@@ -76,7 +71,7 @@ static void lattice_has_the_field(void **state)
             {-.13, .02, -.21}, {{.11, .03, .01}, {-.02, .1, 0}, {.01, .02, .13}}, {11, 9, 10}};
         int64_t points = ps_dgtd_lattice_points(&lattice), inside = 0;
         PS_SCOPED_MEMORY int32_t *owner = malloc((size_t)points * sizeof *owner);
-        float(*fields)[6] = malloc((size_t)points * sizeof *fields);
+        float(*fields)[6] = pool_take(&s.mesh.memory, (size_t)points * sizeof *fields);
         PS_SCOPED_MEMORY float *squares = malloc((size_t)points * sizeof *squares);
         ps_dgtd_lattice_owners(&lattice, &s.tets, NULL, owner);
         ps_dgtd_lattice_sample(&lattice, owner, &s.reference, &s.tets, &s.rows, fields, squares);
@@ -99,7 +94,6 @@ static void lattice_has_the_field(void **state)
             check_near(squares[p], sum, 0, 3e-6);
         }
         assert_true(inside > points / 3);
-        free(fields);
     }
 }
 
@@ -199,7 +193,7 @@ static void outflow_is_the_divergence(void **state)
         PS_SCOPED(sampled_release) sampled s = {0};
         double sum = 0;
         sampled_init(&s, order, along_y);
-        PS_SCOPED_MEMORY float *h = fill(&s.mesh, &s.reference, along_z, s.number);
+        float *h = fill(&s.mesh, &s.reference, along_z, s.number);
         PS_SCOPED_MEMORY double *out = malloc((size_t)s.mesh.elements * sizeof *out);
         const ps_dgtd_surface surface = {s.mesh.links, NULL, NULL};
         ps_dgtd_outflow(&s.reference, &s.tets, &surface, &s.rows, h, out);

@@ -72,24 +72,18 @@ typedef struct cube_run {
     ps_dgtd_march march;
 } cube_run;
 
-static const ps_dgtd_material vacuum = {1, 1, 0};
-
 static void cube_init(cube_run *c, int order, int side, const ps_dgtd_incident *incident)
 {
     memset(c, 0, sizeof *c);
     check_ok(cube_tets_init(&c->x.mesh, side, 0, PS_DGTD_ABSORBING));
-    check_ok(dgtd_case_init(&c->x, order, PS_DOUBLE, &vacuum, 1));
+    check_ok(dgtd_case_init(&c->x, order, PS_DOUBLE, &dgtd_vacuum, 1));
     c->march = dgtd_case_march(&c->x, .8 * dgtd_kuhn_limit(order, side));
     c->march.border = &c->border;
     c->border.averaged = 1;
     c->border.incident = incident;
 }
 
-static void cube_release(cube_run *c)
-{
-    dgtd_border_release(&c->border);
-    dgtd_case_release(&c->x);
-}
+static void cube_release(cube_run *c) { dgtd_case_release(&c->x); }
 
 /* Outside the ball: a point dipole of p_eff(t) = int 35/(32 R) (1 - s^2/R^2)^3 p(t - s) ds. */
 static double exact_axial(const ps_dgtd_incident *dipole, double radius, const double point[3],
@@ -120,8 +114,8 @@ static void current_radiates_as_a_dipole(void **state)
     outgoing.pulse.amplitude = .35 / outgoing.pulse.width;
     cube_init(&c, 2, 8, &outgoing);
     current.count = ps_dgtd_current_count(&current, &c.x.body);
-    current.slots = malloc((size_t)current.count * sizeof *current.slots);
-    current.loads = malloc((size_t)current.count * 10 * sizeof *current.loads);
+    current.slots = dgtd_take(&c.x, (size_t)current.count * sizeof *current.slots);
+    current.loads = dgtd_take(&c.x, (size_t)current.count * 10 * sizeof *current.loads);
     check_ok(ps_dgtd_current_fill(&current, &c.x.reference, &c.x.body));
     c.march.currents = &current;
     c.march.current_count = 1;
@@ -149,8 +143,6 @@ static void current_radiates_as_a_dipole(void **state)
     current.count = 0;
     check_fails(ps_dgtd_current_fill(&current, &c.x.reference, &c.x.body), PS_INVALID,
                 "meets no element");
-    free(current.slots);
-    free(current.loads);
 }
 
 /* Largest L2 norm squared of E - f of the elements of one side. */
@@ -174,7 +166,7 @@ static double norm_of(const dgtd_case *x, const uint8_t *total, int side, double
 static void make_upwind(cube_run *c, ps_dgtd_upwind *flux)
 {
     c->march.dt /= 2;
-    ps_dgtd_set_step(&c->x.system, &vacuum, c->march.dt);
+    ps_dgtd_set_step(&c->x.system, &dgtd_vacuum, c->march.dt);
     dgtd_upwind_init(flux, &c->x);
     c->march.upwind = flux;
 }
@@ -205,7 +197,6 @@ static double leak(int side, int upwind)
         outside = worse_of(outside, norm_of(&c.x, total, 0, 0, NULL));
         inside = worse_of(inside, norm_of(&c.x, total, 1, 0, NULL));
     }
-    dgtd_upwind_release(&flux);
     return sqrt(outside / inside);
 }
 

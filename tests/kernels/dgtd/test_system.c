@@ -5,15 +5,12 @@
 #include "tests/check.h"
 #include "tests/support/dgtd_case.h"
 
-static const ps_dgtd_material vacuum = {1, 1, 0};
-
 /* Nodes m of both sides of a face are one point; links are mutual; 12 n^2 faces are open. */
 static void linked_face_nodes_meet(void **state)
 {
     PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     int64_t open = 0;
-    check_ok(cube_tets_init(&x.mesh, 3, .3, PS_DGTD_PEC));
-    check_ok(dgtd_case_init(&x, 4, PS_DOUBLE, &vacuum, 1));
+    check_ok(dgtd_case_cube(&x, 4, PS_DOUBLE, 3, .3));
     for (int64_t face = 0; face < 4 * x.mesh.elements; ++face) {
         int32_t other = x.mesh.links[face];
         open += other < 0;
@@ -81,24 +78,17 @@ static void wrong_bodies_are_refused(void **state)
 {
     PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     ps_dgtd_material bad = {1, 0, 0};
-    check_ok(cube_tets_init(&x.mesh, 2, 0, PS_DGTD_PEC));
-    check_ok(dgtd_case_init(&x, 1, PS_SINGLE, &vacuum, 1));
+    check_ok(dgtd_case_cube(&x, 1, PS_SINGLE, 2, 0));
     int64_t inner = 0, outer = 0;
     while (x.mesh.links[inner] < 0) ++inner;
     while (x.mesh.links[outer] >= 0) ++outer;
-    x.mesh.kinds[outer] = PS_DGTD_INNER;
-    check_fails(ps_dgtd_system_fill(&x.system, &x.body), PS_INVALID, "has no condition");
-    x.mesh.kinds[outer] = 9;
-    check_fails(ps_dgtd_system_fill(&x.system, &x.body), PS_INVALID, "unknown kind 9");
-    x.mesh.kinds[outer] = PS_DGTD_PMC;
-    x.mesh.kinds[inner] = PS_DGTD_PEC;
-    check_fails(ps_dgtd_system_fill(&x.system, &x.body), PS_INVALID, "and a neighbour");
-    x.mesh.kinds[inner] = PS_DGTD_INNER;
-    x.mesh.tags[5] = 1;
-    check_fails(ps_dgtd_system_fill(&x.system, &x.body), PS_INVALID, "element 5 has material 1");
-    x.mesh.tags[5] = 0;
-    x.body.material = &bad;
-    check_fails(ps_dgtd_system_fill(&x.system, &x.body), PS_INVALID, "mu 0");
+#define refused(place, value, text)                                                                \
+    check_fails_if(place, value, ps_dgtd_system_fill(&x.system, &x.body), PS_INVALID, text)
+    refused(x.mesh.kinds[outer], PS_DGTD_INNER, "has no condition");
+    refused(x.mesh.kinds[outer], 9, "unknown kind 9");
+    refused(x.mesh.kinds[inner], PS_DGTD_PEC, "and a neighbour");
+    refused(x.mesh.tags[5], 1, "element 5 has material 1");
+    refused(x.body.material, &bad, "mu 0");
 }
 
 /* Half of the elements as a part of their own, with halo slots behind them: same bits. */
@@ -106,16 +96,15 @@ static void a_part_with_halo_gives_the_same_bits(void **state)
 {
     PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     uint64_t seed = 5;
-    check_ok(cube_tets_init(&x.mesh, 4, .3, PS_DGTD_PEC));
-    check_ok(dgtd_case_init(&x, 3, PS_SINGLE, &vacuum, 1));
-    ps_dgtd_set_step(&x.system, &vacuum, .01);
+    check_ok(dgtd_case_cube(&x, 3, PS_SINGLE, 4, .3));
+    ps_dgtd_set_step(&x.system, &dgtd_vacuum, .01);
     for (int64_t e = 0; e < x.mesh.elements; ++e)
         for (int i = 0; i < 60; ++i)
             ps_dgtd_set_node(&x.system, x.field[1], e, i / 20, i % 20, check_random(&seed));
     int64_t half = x.mesh.elements / 2, halo = 0;
-    int32_t *links = malloc((size_t)half * 4 * sizeof *links);
-    PS_SCOPED_MEMORY int32_t *from = malloc((size_t)half * 4 * sizeof *from);
-    PS_SCOPED_MEMORY int32_t *to = malloc((size_t)half * 4 * sizeof *to);
+    int32_t *links = dgtd_take(&x, (size_t)half * 4 * sizeof *links);
+    int32_t *from = dgtd_take(&x, (size_t)half * 4 * sizeof *from);
+    int32_t *to = dgtd_take(&x, (size_t)half * 4 * sizeof *to);
     for (int64_t f = 0; f < 4 * half; ++f) {
         links[f] = x.mesh.links[f];
         if (links[f] < 4 * half) continue;
@@ -139,5 +128,4 @@ static void a_part_with_halo_gives_the_same_bits(void **state)
     memset(x.field[0], 0, bytes);
     ps_dgtd_half_step(&x.system, PS_DGTD_E, x.field[0], source, 0, x.system.groups);
     assert_memory_equal(x.field[0], x.former, own);
-    free(links);
 }

@@ -6,10 +6,9 @@
 
 static double power_limit(dgtd_case *x, const ps_dgtd_material *materials, int applications)
 {
-    double *weights = dgtd_array(2 * (size_t)x->system.materials * sizeof *weights);
+    double *weights = dgtd_take(x, 2 * (size_t)x->system.materials * sizeof *weights);
     ps_dgtd_power_scratch scratch = {x->field[0], x->field[1], x->partial, weights};
     double limit = ps_dgtd_power_limit(&x->system, materials, applications, &scratch);
-    free(weights);
     for (int field = 0; field < 2; ++field) memset(x->field[field], 0, dgtd_case_field_bytes(x));
     return limit;
 }
@@ -18,15 +17,13 @@ static double power_limit(dgtd_case *x, const ps_dgtd_material *materials, int a
 static void kuhn_limits(void **state)
 {
     static const double exact[4] = {2.618, 1.608, 1.061, .761};
-    ps_dgtd_material vacuum = {1, 1, 0};
     for (int order = 1; order <= 4; ++order) {
         PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
         int64_t element;
-        check_ok(cube_tets_init(&x.mesh, 4, 0, PS_DGTD_PEC));
-        check_ok(dgtd_case_init(&x, order, PS_DOUBLE, &vacuum, 1));
+        check_ok(dgtd_case_cube(&x, order, PS_DOUBLE, 4, 0));
         double size = dgtd_least_size(&x.body, &element);
         check_near(size, .06904 / 4, 0, 2e-4);
-        check_near(power_limit(&x, &vacuum, 300) / size, exact[order - 1], 0, 2e-3);
+        check_near(power_limit(&x, &dgtd_vacuum, 300) / size, exact[order - 1], 0, 2e-3);
         check_near(ps_dgtd_step_constant(order), exact[order - 1], 0, 6e-3);
     }
 }
@@ -51,8 +48,7 @@ static void the_rule_holds_for_opposed_contrasts(void **state)
  * jumps of mu, all faces. Inside of Kuhn's mesh it is the rule's, to a few hundredths. */
 static void one_element_by_itself(void **state)
 {
-    const ps_dgtd_material materials[3] = {{1e10, 1, 0}, {1e10, 5, 0}, {3, 2, 0}},
-                           vacuum = {1, 1, 0};
+    const ps_dgtd_material materials[3] = {{1e10, 1, 0}, {1e10, 5, 0}, {3, 2, 0}};
     double rule = 0;
     for (int at = -1; at < 12; ++at) {
         int64_t element = at < 0 ? 78 : 13 * at;
@@ -67,7 +63,7 @@ static void one_element_by_itself(void **state)
         if (at < 0) rule = own / limit;
         check_near(own, rule * limit, 0, 1e-3);
         ps_dgtd_body body = x.body;
-        body.material = &vacuum;
+        body.material = &dgtd_vacuum;
         body.tags = NULL;
         for (int order = 1; order <= 4 && at < 0; ++order)
             check_near(ps_dgtd_element_limit(&body, order, element),
@@ -78,16 +74,14 @@ static void one_element_by_itself(void **state)
 /* 200 steps at .98 of the limit stay bounded, at 1.02 they grow without bounds. */
 static void stable_below_the_limit_only(void **state)
 {
-    ps_dgtd_material vacuum = {1, 1, 0};
     double size[2];
     for (int beyond = 0; beyond < 2; ++beyond) {
         PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
         dgtd_mode mode = {0};
         double one = 1;
-        check_ok(cube_tets_init(&x.mesh, 2, .2, PS_DGTD_PEC));
-        check_ok(dgtd_case_init(&x, 2, PS_DOUBLE, &vacuum, 1));
+        check_ok(dgtd_case_cube(&x, 2, PS_DOUBLE, 2, .2));
         ps_dgtd_march m =
-            dgtd_case_march(&x, (beyond ? 1.02 : .98) * power_limit(&x, &vacuum, 400));
+            dgtd_case_march(&x, (beyond ? 1.02 : .98) * power_limit(&x, &dgtd_vacuum, 400));
         dgtd_case_interpolate(&x, PS_DGTD_E, dgtd_mode_value, &mode, 0);
         ps_dgtd_march_steps(&m, 200);
         size[beyond] = ps_dgtd_inner(&x.system, &one, x.field[0], x.field[0], x.partial);
