@@ -232,7 +232,7 @@ static void check_all_sent(const child *c)
         all += count;
     }
     if ((double)c->sent != all)
-        gmsh_child_give_up(c,
+        gmsh_child_give_up(c, PS_INVALID,
                            "%.0f elements are not of the order of others of their kind: only "
                            "straight triangles and tetrahedra are read; save the mesh with "
                            "elements of first order alone",

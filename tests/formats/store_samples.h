@@ -115,6 +115,23 @@ static inline unsigned char *slurp(const char *path, size_t *size)
     return bytes;
 }
 
+/* Where the stored bytes of chunk `chunk` of dataset `id` lie in those of the file, or of one of
+ * its parts. */
+static inline size_t find_chunk(const char *path, int id, int64_t chunk, const unsigned char *bytes,
+                                size_t size, size_t *length)
+{
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
+    ps_chunk_info info;
+    check_ok(ps_store_open(path, NULL, 0, &store));
+    check_ok(ps_store_chunk(store, id, chunk, &info));
+    *length = (size_t)info.stored_bytes;
+    PS_SCOPED_MEMORY unsigned char *stored = malloc(*length);
+    check_ok(ps_store_read_stored(store, id, chunk, info.stored_bytes, stored));
+    const unsigned char *found = memmem(bytes, size, stored, *length);
+    assert_non_null(found);
+    return (size_t)(found - bytes);
+}
+
 static inline void spit(const char *path, const unsigned char *bytes, size_t size)
 {
     FILE *file = fopen(path, "wb");

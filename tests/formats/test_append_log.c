@@ -24,6 +24,17 @@ static int64_t size_of(void)
     return file.st_size;
 }
 
+/* Another byte at a place of the log; returns what was there. */
+static unsigned char overwrite(int64_t at, unsigned char byte)
+{
+    unsigned char was;
+    int descriptor = open(path, O_RDWR);
+    assert_int_equal(pread(descriptor, &was, 1, at), 1);
+    assert_int_equal(pwrite(descriptor, &byte, 1, at), 1);
+    close(descriptor);
+    return was;
+}
+
 /* Record i holds i + 1 steps of one double each, all with a value made of their number. */
 static void fill(ps_append_log *log, int first, int end)
 {
@@ -106,12 +117,9 @@ static void every_flipped_bit_is_seen(void **state)
 {
     write_new(3);
     int64_t size = size_of(), head = size - 3 * 32 - 6 * 8;
-    int descriptor = open(path, O_RDWR);
     for (int64_t at = 0; at < size; ++at) {
-        unsigned char byte, flipped;
-        assert_int_equal(pread(descriptor, &byte, 1, at), 1);
-        flipped = byte ^ (unsigned char)(1 << at % 8);
-        assert_int_equal(pwrite(descriptor, &flipped, 1, at), 1);
+        unsigned char byte = overwrite(at, 0);
+        overwrite(at, byte ^ (unsigned char)(1 << at % 8));
         ps_append_log *log;
         if (at < head) {
             check_fails(ps_append_log_open(path, &log), PS_INVALID, path);
@@ -119,9 +127,8 @@ static void every_flipped_bit_is_seen(void **state)
             int64_t kept = at < head + 40 ? 0 : at < head + 40 + 48 ? 1 : 3;
             assert_int_equal(last_step(), kept);
         }
-        assert_int_equal(pwrite(descriptor, &byte, 1, at), 1);
+        overwrite(at, byte);
     }
-    close(descriptor);
     assert_int_equal(last_step(), 6);
 }
 
@@ -154,9 +161,7 @@ static void a_change_while_open_is_seen(void **state)
     write_new(3);
     PS_SCOPED(ps_append_log_close) ps_append_log *log = NULL;
     check_ok(ps_append_log_open(path, &log));
-    int descriptor = open(path, O_RDWR);
-    assert_int_equal(pwrite(descriptor, "x", 1, size_of() - 3), 1);
-    close(descriptor);
+    overwrite(size_of() - 3, 'x');
     int64_t next = 1;
     check_fails(ps_append_log_replay(log, 0, check_record, &next), PS_INVALID,
                 "the record that ends with step 6 has changed");

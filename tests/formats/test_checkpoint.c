@@ -106,10 +106,10 @@ static void lists_and_prunes_its_own_files_alone(void **state)
     char name[256];
     for (int i = 0; i < 5; ++i) {
         snprintf(name, sizeof name, "%s/%s", folder, strangers[i]);
-        fclose(fopen(name, "w"));
+        check_write(name, "");
     }
     snprintf(name, sizeof name, "%s/run.000009.h5.12.0123456789abcdef.tmp", folder);
-    fclose(fopen(name, "w"));
+    check_write(name, "");
     for (int64_t g = 8; g < 12; ++g) {
         make_sample(&s, 8 * g);
         check_ok(ps_checkpoint_save(run, g, &s.state));
@@ -139,10 +139,8 @@ static void spares_what_is_no_checkpoint(void **state)
     snprintf(text, sizeof text, "%s/run.000003.h5", folder);
     snprintf(other, sizeof other, "%s/run.000004.h5", folder);
     snprintf(similar, sizeof similar, "%s/run.000004.h5.mine.tmp", folder);
-    FILE *file = fopen(text, "w");
-    fputs("what somebody wrote\n", file);
-    fclose(file);
-    fclose(fopen(similar, "w"));
+    check_write(text, "what somebody wrote\n");
+    check_write(similar, "");
     check_ok(ps_store_create(other, &sort, &store));
     check_ok(ps_store_commit(&store));
     for (int64_t g = 5; g < 8; ++g) {
@@ -200,27 +198,22 @@ static void damage_is_seen(void **state)
 static void differences_are_named(void **state)
 {
     check_ok(ps_identity_check("run", identity, identity));
-    check_fails(ps_identity_check("run", identity,
-                                  "steps=11\nemitter=a\nemitter=b\ngroup=8\ninput-matrix=77\n"),
-                PS_USAGE, "run had steps \"10\", now it is \"11\"");
-    check_fails(ps_identity_check("run", identity,
-                                  "steps=10\nemitter=a\nemitter=c\ngroup=8\ninput-matrix=77\n"),
-                PS_USAGE, "had emitter \"b\", now it is \"c\"");
-    check_fails(
-        ps_identity_check("run", identity, "steps=10\nemitter=a\ngroup=8\ninput-matrix=77\n"),
-        PS_USAGE, "had emitter \"b\", now it is \"\"");
-    check_fails(ps_identity_check("run", identity,
-                                  "steps=10\nemitter=a\nemitter=b\ngroup=8\ninput-matrix=78\n"),
-                PS_USAGE, "had input-matrix \"77\", now it is \"78\"");
-    check_fails(ps_identity_check("run", "a=1\n", "a=1\nb=2\n"), PS_USAGE,
-                "had b \"\", now it is \"2\"");
-    check_fails(ps_identity_check("run", "a=1\nb=2\n", "a=1\n"), PS_USAGE,
-                "had b \"2\", now it is \"\"");
-    check_fails(ps_identity_check("run", "a=1\nc=3\n", "a=1\nb=2\nc=3\n"), PS_USAGE,
-                "had b \"\", now it is \"2\"");
-    check_fails(ps_identity_check("run", "a=1\nb=2\nc=3\n", "a=1\nc=3\n"), PS_USAGE,
-                "had b \"2\", now it is \"\"");
-    check_fails(ps_identity_check("run", "a=1", "a=11"), PS_USAGE, "had a \"1\", now it is \"11\"");
+    static const char *const rows[][3] = {
+        {identity, "steps=11\nemitter=a\nemitter=b\ngroup=8\ninput-matrix=77\n",
+         "run had steps \"10\", now it is \"11\""},
+        {identity, "steps=10\nemitter=a\nemitter=c\ngroup=8\ninput-matrix=77\n",
+         "had emitter \"b\", now it is \"c\""},
+        {identity, "steps=10\nemitter=a\ngroup=8\ninput-matrix=77\n",
+         "had emitter \"b\", now it is \"\""},
+        {identity, "steps=10\nemitter=a\nemitter=b\ngroup=8\ninput-matrix=78\n",
+         "had input-matrix \"77\", now it is \"78\""},
+        {"a=1\n", "a=1\nb=2\n", "had b \"\", now it is \"2\""},
+        {"a=1\nb=2\n", "a=1\n", "had b \"2\", now it is \"\""},
+        {"a=1\nc=3\n", "a=1\nb=2\nc=3\n", "had b \"\", now it is \"2\""},
+        {"a=1\nb=2\nc=3\n", "a=1\nc=3\n", "had b \"2\", now it is \"\""},
+        {"a=1", "a=11", "had a \"1\", now it is \"11\""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
+        check_fails(ps_identity_check("run", rows[i][0], rows[i][1]), PS_USAGE, rows[i][2]);
 }
 
 static void the_writer_keeps_two(void **state)

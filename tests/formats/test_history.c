@@ -110,11 +110,10 @@ static void wrong_use_is_refused(void **state)
     check_ok(ps_history_append(history, 4, rows));
     check_fails(ps_history_commit(&history), PS_FAILED, "4 of 5 steps");
     assert_null(history);
-    header.steps = 0;
-    check_fails(ps_history_create(path, &identity, &header, &history), PS_INVALID, "needs steps");
-    header.steps = 5;
-    header.emitter_count = 17;
-    check_fails(ps_history_create(path, &identity, &header, &history), PS_INVALID, "at most 16");
+    check_fails_if(header.steps, 0, ps_history_create(path, &identity, &header, &history),
+                   PS_INVALID, "needs steps");
+    check_fails_if(header.emitter_count, 17, ps_history_create(path, &identity, &header, &history),
+                   PS_INVALID, "at most 16");
     /* the file written first is still there */
     double out[3];
     check_ok(ps_history_open(path, &history));
@@ -132,17 +131,12 @@ static void foreign_files_are_refused(void **state)
     unlink(path);
     check_fails(ps_history_open(path, &history), PS_INVALID, path);
     assert_null(history);
-    ps_store_identity other = {.format = "penstock-trace",
-                               .format_version = 1,
-                               .creator = "test",
-                               .revision = "",
-                               .options = ""};
-    ps_store *store;
-    check_ok(ps_store_create(path, &other, &store));
-    check_ok(ps_store_commit(&store));
-    check_fails(ps_history_open(path, &history), PS_INVALID, path);
-    other.format = "penstock-history";
-    check_ok(ps_store_create(path, &other, &store));
-    check_ok(ps_store_commit(&store));
-    check_fails(ps_history_open(path, &history), PS_INVALID, path);
+    for (int own = 0; own < 2; ++own) {
+        ps_store *store;
+        const ps_store_identity other = {.format = own ? "penstock-history" : "penstock-trace",
+                                         .format_version = 1};
+        check_ok(ps_store_create(path, &other, &store));
+        check_ok(ps_store_commit(&store));
+        check_fails(ps_history_open(path, &history), PS_INVALID, path);
+    }
 }

@@ -60,8 +60,8 @@ static void free_clusters(sample *s)
 static void clusters_come_back(void **state)
 {
     for (int same = 0; same < 2; ++same) {
-        sample s;
-        ps_clusters in;
+        PS_SCOPED(free_clusters) sample s = {0};
+        PS_SCOPED(ps_clusters_release) ps_clusters in = {0};
         make_clusters(&s, same);
         check_ok(ps_clusters_save(tree_path, &s.clusters, &identity, NULL));
         check_ok(ps_clusters_load(tree_path, &in));
@@ -73,52 +73,44 @@ static void clusters_come_back(void **state)
             assert_memory_equal(in.tree[side].order, s.clusters.tree[side].order,
                                 8 * (size_t)in.tree[side].dofs);
         }
-        ps_hmatrix_leaf *half = NULL;
+        PS_SCOPED_MEMORY ps_hmatrix_leaf *half = NULL;
         if (same) {
             ps_block_tree upper = {
                 .rows = in.tree, .columns = in.tree, .eta = 2, .symmetric = true};
-            ps_cluster_leaves nodes;
+            PS_SCOPED(ps_cluster_leaves_release) ps_cluster_leaves nodes = {0};
             check_ok(ps_clusters_leaves(&in, true, &half, &nodes));
-            assert_int_equal(nodes.count, ps_block_tree_leaves(&upper, NULL));
-            ps_hmatrix_leaf *expected = calloc((size_t)nodes.count, sizeof *expected);
-            ps_block_tree_leaves(&upper, expected);
+            int64_t count;
+            PS_SCOPED_MEMORY ps_hmatrix_leaf *expected = hbem_leaves(&upper, &count);
+            assert_int_equal(nodes.count, count);
             for (int64_t l = 0; l < nodes.count; ++l) {
                 assert_int_equal(half[l].row_begin, expected[l].row_begin);
                 assert_int_equal(half[l].column_end, expected[l].column_end);
             }
-            free(expected);
-            ps_cluster_leaves_release(&nodes);
         } else {
             check_fails(ps_clusters_leaves(&in, true, &half, NULL), PS_USAGE, "two spaces");
         }
-        free(half);
-        ps_clusters_release(&in);
-        free_clusters(&s);
     }
+}
+
+static ps_status save_and_load(const ps_clusters *clusters)
+{
+    ps_clusters in;
+    check_ok(ps_clusters_save(tree_path, clusters, &identity, NULL));
+    return ps_clusters_load(tree_path, &in);
 }
 
 /* Trees and leaves that contradict themselves are refused. */
 static void refuses_clusters(void **state)
 {
-    sample s;
-    ps_clusters in;
+    PS_SCOPED(free_clusters) sample s = {0};
     make_clusters(&s, true);
     ps_clusters *k = &s.clusters;
-    k->leaves.row[3] ^= 1;
-    check_ok(ps_clusters_save(tree_path, k, &identity, NULL));
-    check_fails(ps_clusters_load(tree_path, &in), PS_INVALID, "leaf 3 is not the one");
-    k->leaves.row[3] ^= 1;
-    k->leaves.count -= 1;
-    check_ok(ps_clusters_save(tree_path, k, &identity, NULL));
-    check_fails(ps_clusters_load(tree_path, &in), PS_INVALID, "do not tile");
-    k->leaves.count += 1;
-    k->tree[0].order[5] = k->tree[0].order[6];
-    check_ok(ps_clusters_save(tree_path, k, &identity, NULL));
-    check_fails(ps_clusters_load(tree_path, &in), PS_INVALID, "no permutation at position 6");
-    k->tree[0].nodes[1].end += 1;
-    check_ok(ps_clusters_save(tree_path, k, &identity, NULL));
-    check_fails(ps_clusters_load(tree_path, &in), PS_INVALID, "node 0");
-    free_clusters(&s);
+#define contradiction(place, value, text)                                                          \
+    check_fails_if(k->place, value, save_and_load(k), PS_INVALID, text)
+    contradiction(leaves.row[3], k->leaves.row[3] ^ 1, "leaf 3 is not the one");
+    contradiction(leaves.count, k->leaves.count - 1, "do not tile");
+    contradiction(tree[0].order[5], k->tree[0].order[6], "no permutation at position 6");
+    contradiction(tree[0].nodes[1].end, k->tree[0].nodes[1].end + 1, "node 0");
 }
 
 /* Leaf l: dense where near, else rank l mod 4; numbers by a rule. */
@@ -152,11 +144,10 @@ static void make_matrix(sample *s, bool symmetric, int parts, ps_precision preci
         ps_hmatrix_block block = {.rank = s->leaves[l].far ? l % 4 : PS_RANK_DENSE,
                                   .error = s->leaves[l].far ? 1e-5 * (double)l : 0};
         int64_t count = ps_hmatrix_numbers(&s->matrix, l, block.rank);
-        double *values = calloc((size_t)count + 1, sizeof *values);
+        PS_SCOPED_MEMORY double *values = calloc((size_t)count + 1, sizeof *values);
         for (int64_t e = 0; e < count; ++e) values[e] = sin((double)(l * 131 + e));
         block.values = values;
         check_ok(ps_hmatrix_put(&s->matrix, l, &block));
-        free(values);
     }
     s->tables.chunks.count = 5;
     s->tables.chunks.first = calloc(6, 8);
@@ -185,8 +176,7 @@ static void free_matrix(sample *s)
 {
     ps_hmatrix_release(&s->matrix);
     ps_cluster_leaves_release(&s->tables.nodes);
-    free(s->tables.chunks.first);
-    free(s->leaves);
+    PS_FREE(s->tables.chunks.first, s->leaves);
     free_clusters(s);
 }
 
@@ -224,23 +214,23 @@ static void stream_twice(ps_hmatrix_file *file, const ps_hmatrix *expected)
 {
     ps_chunk_stream_config config;
     ps_chunk_stream *stream;
-    sweep_check check = {file, expected,
-                         calloc((size_t)ps_hmatrix_most_leaves(file), sizeof(ps_hmatrix_block)), 0};
+    PS_SCOPED_MEMORY ps_hmatrix_block *blocks =
+        calloc((size_t)ps_hmatrix_most_leaves(file), sizeof *blocks);
+    sweep_check check = {file, expected, blocks, 0};
     ps_hmatrix_stream_config(file, 2 << 20, &config);
     check_ok(ps_chunk_stream_open(&config, &stream));
     for (int sweep = 0; sweep < 2; ++sweep)
         check_ok(ps_chunk_stream_sweep(stream, check_chunk, &check));
     ps_chunk_stream_close(&stream);
     assert_int_equal(check.seen, 10);
-    free(check.blocks);
 }
 
 static void matrices_come_back(void **state)
 {
     for (int variant = 0; variant < 8; ++variant) {
-        sample s;
-        ps_hmatrix_file *file;
-        ps_hmatrix in;
+        PS_SCOPED(free_matrix) sample s = {0};
+        PS_SCOPED(ps_hmatrix_close) ps_hmatrix_file *file = NULL;
+        PS_SCOPED(ps_hmatrix_release) ps_hmatrix in = {0};
         make_clusters(&s, variant & 1);
         make_matrix(&s, variant & 1, variant & 2 ? 2 : 1, variant & 4 ? PS_SINGLE : PS_DOUBLE);
         for (int64_t c = 4; c >= 0; --c) save_part(&s, c);
@@ -257,21 +247,18 @@ static void matrices_come_back(void **state)
         ps_verify_result result = {0};
         check_ok(ps_hmatrix_verify(file, true, &result));
         assert_int_equal(result.bad_chunks, 0);
-        ps_hmatrix_release(&in);
-        ps_hmatrix_close(&file);
         for (int c = 0; c < 5; ++c) {
             char part[4096];
             ps_store_part_path(path, 0, c, part);
             unlink(part);
         }
-        free_matrix(&s);
     }
 }
 
 /* Parts that are missing, or of another matrix. */
 static void refuses_parts(void **state)
 {
-    sample s;
+    PS_SCOPED(free_matrix) sample s = {0};
     PS_SCOPED(ps_hmatrix_close) ps_hmatrix_file *file = NULL;
     ps_verify_result result = {0};
     char part[4096];
@@ -292,5 +279,4 @@ static void refuses_parts(void **state)
     save_part(&s, 2);
     check_ok(ps_hmatrix_open(path, &file));
     check_fails(ps_hmatrix_verify(file, false, &result), PS_INVALID, "another H-matrix");
-    free_matrix(&s);
 }

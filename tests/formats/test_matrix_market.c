@@ -6,13 +6,7 @@
 
 static const char path[] = "m.mtx";
 
-static void put(const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
+static void put(const char *text) { check_write(path, text); }
 
 /* 5 x 5, diagonally dominant, symmetric or not, numbers that need 17 digits. */
 static void fill(ps_csr *m, bool symmetric)

@@ -78,17 +78,12 @@ static void bad_surfaces_are_refused(void **state)
 {
     ps_surface_mesh mesh;
     fill_surface(&mesh);
-    mesh.triangles[5] = 4;
-    check_fails(ps_surface_mesh_save("bad.hdf", &mesh, "test", ""), PS_INVALID,
-                "triangle 1 names vertex 4");
-    mesh.triangles[5] = 2;
-    mesh.vertices[7] = NAN;
-    check_fails(ps_surface_mesh_save("bad.hdf", &mesh, "test", ""), PS_INVALID,
-                "vertex 2 has a coordinate");
-    mesh.vertices[7] = 2;
-    mesh.triangles[0] = 2;
-    check_fails(ps_surface_mesh_check(&mesh), PS_INVALID,
-                "triangle 0 (vertices 2 2 3) has no area");
+    check_fails_if(mesh.triangles[5], 4, ps_surface_mesh_save("bad.hdf", &mesh, "test", ""),
+                   PS_INVALID, "triangle 1 names vertex 4");
+    check_fails_if(mesh.vertices[7], NAN, ps_surface_mesh_save("bad.hdf", &mesh, "test", ""),
+                   PS_INVALID, "vertex 2 has a coordinate");
+    check_fails_if(mesh.triangles[0], 2, ps_surface_mesh_check(&mesh), PS_INVALID,
+                   "triangle 0 (vertices 2 2 3) has no area");
     assert_false(exists("bad.hdf") || temporaries_of("bad.hdf"));
     ps_surface_mesh_release(&mesh);
     check_fails(ps_surface_mesh_load("missing.hdf", &mesh), PS_INVALID, "missing.hdf");
@@ -190,22 +185,22 @@ static void snapshot_round_trip(void **state)
     check_ok(ps_store_read_array(store, "/VTKHDF/Points", PS_F32, 0, 4, sizeof points, points));
     check_near(points[3][2], 3.5, 0, 0);
     ps_store_close(&store);
-    fields[1].name = "a/b";
-    check_fails(ps_field_save("bad.hdf", &snapshot), PS_INVALID, "no name for a field");
-    fields[1].name = "b";
-    fields[1].type = PS_I32;
-    check_fails(ps_field_save("bad.hdf", &snapshot), PS_INVALID, "neither f32 nor f64");
+    check_fails_if(fields[1].name, "a/b", ps_field_save("bad.hdf", &snapshot), PS_INVALID,
+                   "no name for a field");
+    check_fails_if(fields[1].type, PS_I32, ps_field_save("bad.hdf", &snapshot), PS_INVALID,
+                   "neither f32 nor f64");
     assert_false(exists("bad.hdf") || temporaries_of("bad.hdf"));
 }
 
 static void series_keeps_times_in_order(void **state)
 {
-    char path[4096], name[4096], *names;
+    char path[4096], name[4096];
+    PS_SCOPED_MEMORY char *names = NULL, *no_names = NULL;
+    PS_SCOPED_MEMORY double *times = NULL, *no_times = NULL;
     int64_t count;
-    double *times;
     ps_field_series_path("out", path);
     assert_string_equal(path, "out.hdf.series");
-    check_ok(ps_field_series_read(path, &count, &times, &names));
+    check_ok(ps_field_series_read(path, &count, &no_times, &no_names));
     assert_int_equal(count, 0);
     const double at[] = {0.1, 0.3, 0.2, 0.30000000000000004};
     for (int64_t i = 0; i < 4; ++i) {
@@ -222,8 +217,6 @@ static void series_keeps_times_in_order(void **state)
     assert_string_equal(names + PS_NAME_MAX, "out.000000.hdf");
     assert_string_equal(names + 3 * PS_NAME_MAX, "out.000003.hdf");
     assert_false(temporaries_of("out.hdf.series"));
-    free(times);
-    free(names);
     check_fails(ps_field_series_add(path, "a\"b", 1), PS_INVALID, "cannot be listed");
     check_fails(ps_field_series_add(path, "ab", NAN), PS_INVALID, "cannot be listed");
     assert_int_equal(truncate(path, 150), 0);

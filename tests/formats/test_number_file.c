@@ -17,10 +17,7 @@ static ps_status rows_of(const char *text, int *rows, double *sum)
     PS_SCOPED(ps_number_file_close) ps_number_file *file = NULL;
     double row[3];
     int count = 3;
-    FILE *stream = fopen(path, "w");
-    assert_non_null(stream);
-    fputs(text, stream);
-    fclose(stream);
+    check_write(path, text);
     *rows = 0;
     *sum = 0;
     check_ok(ps_number_file_open(path, &file));

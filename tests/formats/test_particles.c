@@ -32,8 +32,10 @@ static void write_particles(const char *path, int64_t count, int sides, double s
     ps_store_identity identity = identity_of(PS_PARTICLES_FORMAT);
     check_ok(ps_particles_create(path, &identity, &header, &file));
     int64_t rows = ps_particles_chunk_rows(file);
+    PS_SCOPED_MEMORY double *memory = NULL;
     double *columns[PS_PARTICLE_COLUMNS_MAX];
-    for (int c = 0; c < 3 + sides; ++c) check_ok(PS_ALLOC(&columns[c], rows, "rows"));
+    check_ok(PS_ALLOC(&memory, (3 + sides) * rows, "rows"));
+    for (int c = 0; c < 3 + sides; ++c) columns[c] = memory + c * rows;
     for (int64_t k = ps_particles_chunk_count(file) - 1; k >= 0; --k) { /* in any order */
         int64_t here = ps_particles_chunk_size(file, k);
         for (int c = 0; c < 3 + sides; ++c)
@@ -41,7 +43,6 @@ static void write_particles(const char *path, int64_t count, int sides, double s
         if (k == 0) columns[1][0] += spoiled;
         check_ok(ps_particles_write_chunk(file, k, (const double *const *)columns));
     }
-    for (int c = 0; c < 3 + sides; ++c) free(columns[c]);
     if (spoiled == 0)
         check_ok(ps_particles_commit(&file));
     else
@@ -63,14 +64,13 @@ static void particles_round_trip(void **state)
         check_near(h->upper[1], 2 * (double)(counts[n] - 1), 0, 0);
         check_near(h->lower[2], -(double)(counts[n] - 1), 0, 0);
         int64_t first = counts[n] / 3, count = counts[n] - first - counts[n] / 5;
+        PS_SCOPED_MEMORY double *memory = NULL;
         double *columns[5];
-        for (int c = 0; c < 5; ++c) check_ok(PS_ALLOC(&columns[c], count, "rows"));
+        check_ok(PS_ALLOC(&memory, 5 * count, "rows"));
+        for (int c = 0; c < 5; ++c) columns[c] = memory + c * count;
         check_ok(ps_particles_read(file, first, count, columns, 5));
-        for (int c = 0; c < 5; ++c) {
-            for (int64_t i = 0; i < count; ++i)
-                assert_true(columns[c][i] == value_of(c, first + i));
-            free(columns[c]);
-        }
+        for (int64_t i = 0; i < 5 * count; ++i)
+            assert_true(memory[i] == value_of((int)(i / count), first + i % count));
         check_fails(ps_particles_read(file, 0, 1, columns, 6), PS_FAILED, "5 columns");
     }
 }
@@ -144,24 +144,22 @@ static void write_tree(const char *path, const tree_case *t, const tree_case *ta
     header.count[1] = targets ? targets->count : t->count;
     check_ok(ps_octree_create(path, &identity, &header, &file));
     for (int s = 0; s < (targets ? 2 : 1); ++s) {
-        int64_t *start, tiles, capacity;
+        PS_SCOPED_MEMORY int64_t *start = NULL;
+        PS_SCOPED_MEMORY double *sorted = NULL;
+        int64_t tiles, capacity;
         const tree_case *side = sides[s];
         check_ok(ps_octree_put_tree(file, (ps_octree_side)s, &side->tree));
         check_ok(ps_octree_tiles(&side->tree, &start, &tiles, &capacity));
-        double *sorted[4];
         const double *in[4] = {side->x, side->y, side->z, side->q};
-        for (int c = 0; c < 4; ++c) {
-            check_ok(PS_ALLOC(&sorted[c], side->count, "sorted"));
-            ps_tree_gather(in[c], side->order, side->count, sorted[c]);
-        }
+        check_ok(PS_ALLOC(&sorted, 4 * side->count, "sorted"));
+        for (int c = 0; c < 4; ++c)
+            ps_tree_gather(in[c], side->order, side->count, sorted + c * side->count);
         for (int64_t k = 0; k < tiles; ++k) {
             const double *columns[4];
-            for (int c = 0; c < 4; ++c) columns[c] = sorted[c] + start[k];
+            for (int c = 0; c < 4; ++c) columns[c] = sorted + c * side->count + start[k];
             check_ok(
                 ps_octree_write_tile(file, (ps_octree_side)s, k, columns, side->order + start[k]));
         }
-        for (int c = 0; c < 4; ++c) free(sorted[c]);
-        free(start);
     }
     int64_t starts[3] = {0, 2, 3}, items[3] = {4, 7, 1};
     ps_group_list list = {2, starts, items};
@@ -173,10 +171,11 @@ static void write_tree(const char *path, const tree_case *t, const tree_case *ta
 static void check_range(ps_octree_file *file, ps_octree_side side, const tree_case *t,
                         int64_t first, int64_t count)
 {
-    double *columns[4];
     PS_SCOPED_MEMORY int64_t *permutation = NULL;
+    PS_SCOPED_MEMORY double *memory = NULL;
     int width = side == PS_OCTREE_SOURCES ? 4 : 3;
-    for (int c = 0; c < 4; ++c) check_ok(PS_ALLOC(&columns[c], count, "range"));
+    check_ok(PS_ALLOC(&memory, 4 * count, "range"));
+    double *columns[4] = {memory, memory + count, memory + 2 * count, memory + 3 * count};
     check_ok(PS_ALLOC(&permutation, count, "range"));
     check_ok(ps_octree_read(file, side, first, count, columns, width, permutation));
     for (int64_t i = 0; i < count; ++i) {
@@ -184,7 +183,6 @@ static void check_range(ps_octree_file *file, ps_octree_side side, const tree_ca
         assert_true(permutation[i] == o && columns[0][i] == t->x[o] && columns[2][i] == t->z[o]);
         assert_true(width == 3 || columns[3][i] == t->q[o]);
     }
-    for (int c = 0; c < 4; ++c) free(columns[c]);
 }
 
 static void octrees_round_trip(void **state)
@@ -219,7 +217,8 @@ static void octrees_round_trip(void **state)
         check_fails(ps_octree_read(file, PS_OCTREE_SOURCES, 1, 300000, NULL, 0, NULL), PS_FAILED,
                     "no particles");
         ps_group_list list;
-        int64_t *forecast, groups;
+        PS_SCOPED_MEMORY int64_t *forecast = NULL;
+        int64_t groups;
         check_ok(ps_octree_get_list(file, PS_OCTREE_FAR_GROUPS, 3, &list));
         assert_int_equal(list.groups, 2);
         assert_int_equal(list.items[list.start[1]], 1);
@@ -230,7 +229,6 @@ static void octrees_round_trip(void **state)
         check_fails(ps_octree_get_list(file, PS_OCTREE_AUGMENTED, 4, &list), PS_INVALID,
                     "augmented");
         assert_null(list.items);
-        free(forecast);
     }
 }
 
@@ -241,20 +239,12 @@ static void broken_trees_are_found(void **state)
     check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, 5000, 4, 100));
     ps_octree *tree = &t.tree;
     check_ok(ps_octree_check(tree));
-    uint64_t key = tree->keys[3][5];
-    tree->keys[3][5] = tree->keys[3][4];
-    check_fails(ps_octree_check(tree), PS_INVALID, "cell 5 of level 3 is not above");
-    tree->keys[3][5] = key;
-    int64_t last = tree->cells[3] - 1;
-    key = tree->keys[3][last];
-    tree->keys[3][last] = 512;
-    check_fails(ps_octree_check(tree), PS_INVALID, "within the level");
-    tree->keys[3][last] = key;
-    tree->child_start[1][3] += 1;
-    check_fails(ps_octree_check(tree), PS_INVALID, "is no child of");
-    tree->child_start[1][3] = tree->child_start[1][2];
-    check_fails(ps_octree_check(tree), PS_INVALID, "children of level 1");
-    tree->child_start[1][3] = 24;
-    tree->particle_start[7] = tree->particle_start[8];
-    check_fails(ps_octree_check(tree), PS_INVALID, "particles of level 3");
+#define broken(place, value, text)                                                                 \
+    check_fails_if(tree->place, value, ps_octree_check(tree), PS_INVALID, text)
+    broken(keys[3][5], tree->keys[3][4], "cell 5 of level 3 is not above");
+    broken(keys[3][tree->cells[3] - 1], 512, "within the level");
+    broken(child_start[1][3], tree->child_start[1][3] + 1, "is no child of");
+    broken(child_start[1][3], tree->child_start[1][2], "children of level 1");
+    broken(particle_start[7], tree->particle_start[8], "particles of level 3");
+    check_ok(ps_octree_check(tree));
 }

@@ -154,17 +154,13 @@ static void refuses(void **state)
 {
     PS_SCOPED(ps_phasors_close) ps_phasors *file = NULL;
     ps_phasors_header h = sample(2, 10);
-    h.order = 5;
-    check_fails(ps_phasors_create(path, &identity, &h, &file), PS_INVALID, "order 5");
-    h = sample(2, 10);
-    h.frequency[1] = 1e8;
-    check_fails(ps_phasors_create(path, &identity, &h, &file), PS_INVALID, "ascending");
-    h = sample(2, 10);
-    h.source[1][0] = h.source[1][1] = 0;
-    check_fails(ps_phasors_create(path, &identity, &h, &file), PS_INVALID, "source has nothing");
-    h = sample(2, 10);
-    h.material[1].sigma = -1;
-    check_fails(ps_phasors_create(path, &identity, &h, &file), PS_INVALID, "material 1");
+#define bad(place, value, text)                                                                    \
+    check_fails_if(h.place, value, ps_phasors_create(path, &identity, &h, &file), PS_INVALID, text)
+    bad(order, 5, "order 5");
+    bad(frequency[1], 1e8, "ascending");
+    bad(material[1].sigma, -1, "material 1");
+    h.source[1][0] = 0;
+    bad(source[1][1], 0, "source has nothing");
     h = sample(1, 3);
     int32_t number[3] = {4, 5, 4}, material[3] = {0, 0, 0};
     float values[3 * 24] = {0};

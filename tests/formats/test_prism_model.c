@@ -62,31 +62,22 @@ static void test_round_trip(void **state)
     ps_prism_model_release(&back);
 }
 
-static void refused(const ps_prism_model *m, const char *text)
+static ps_status save_and_load(const ps_prism_model *m)
 {
     ps_prism_model back;
     save(m);
-    check_fails(ps_prism_model_load("model.h5", &back), PS_INVALID, text);
+    return ps_prism_model_load("model.h5", &back);
 }
 
 static void test_refusals(void **state)
 {
     ps_prism_model m = sample();
-    z[1] = -5;
-    refused(&m, "planes 0 and 1 along z do not ascend");
-    z[1] = -2;
-    cells[1] = 6;
-    refused(&m, "/cells holds 6 in row 1");
-    cells[1] = 0;
-    refused(&m, "/cells holds 0 in row 1");
-    cells[1] = 5;
-    m.width = 2;
-    m.cells = 7;
+    check_fails_if(z[1], -5, save_and_load(&m), PS_INVALID, "planes 0 and 1 along z do not ascend");
+    check_fails_if(cells[1], 6, save_and_load(&m), PS_INVALID, "/cells holds 6 in row 1");
+    check_fails_if(cells[1], 0, save_and_load(&m), PS_INVALID, "/cells holds 0 in row 1");
+    check_fails_if(observed[1], NAN, save_and_load(&m), PS_INVALID, "not finite");
     int64_t more[] = {0, 1, 2, 3, 4, 5, 6};
+    m.cells = 7;
     m.cell = more;
-    refused(&m, "/prisms has 2 columns");
-    m = sample();
-    observed[1] = NAN;
-    refused(&m, "not finite");
-    observed[1] = 2;
+    check_fails_if(m.width, 2, save_and_load(&m), PS_INVALID, "/prisms has 2 columns");
 }

@@ -13,13 +13,13 @@ static void fill_bytes(unsigned char *out, size_t bytes, uint64_t seed)
 
 static void round_trip(ps_type type, int rank, const int64_t *dims, int64_t chunk_rows)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     int64_t count = 1;
     ps_dataset_spec spec = array_spec("/group/data", type, dims[0], chunk_rows);
     spec.rank = rank;
     for (int r = 0; r < rank; ++r) count *= spec.dims[r] = dims[r];
     size_t size = ps_type_size(type), bytes = (size_t)count * size;
-    unsigned char *data = malloc(bytes), *back = malloc(bytes);
+    PS_SCOPED_MEMORY unsigned char *data = malloc(bytes), *back = malloc(bytes);
     fill_bytes(data, bytes, (uint64_t)(type + 10 * rank));
     check_ok(ps_store_create("round.h5", &sample_identity, &store));
     check_ok(ps_store_write_array(store, &spec, data));
@@ -41,9 +41,6 @@ static void round_trip(ps_type type, int rank, const int64_t *dims, int64_t chun
     assert_memory_equal(info.dims, dims, (size_t)rank * sizeof *dims);
     assert_int_equal(info.chunk_count, (dims[0] + info.chunk_rows - 1) / info.chunk_rows);
     assert_int_equal(result.chunks, info.chunk_count);
-    ps_store_close(&store);
-    free(data);
-    free(back);
 }
 
 static void test_all_types_and_ranks(void **state)
@@ -409,9 +406,9 @@ static void test_content_hash(void **state)
 
 static void test_matches(void **state)
 {
-    ps_store *store, *input, *changed;
+    PS_SCOPED(ps_store_close) ps_store *input = NULL, *changed = NULL;
+    ps_store *store;
     const char *roles[1] = {"mesh"};
-    ps_store_identity other = sample_identity;
     check_ok(write_sample("in.h5", 5));
     check_ok(write_sample("in2.h5", 6));
     check_ok(ps_store_open("in.h5", NULL, 0, &input));
@@ -424,16 +421,12 @@ static void test_matches(void **state)
     assert_false(ps_store_matches("out.h5", &sample_identity, 1, roles, &changed));
     assert_false(ps_store_matches("out.h5", &sample_identity, 0, NULL, NULL));
     assert_false(ps_store_matches("absent.h5", &sample_identity, 1, roles, &input));
-    other.options = "a=2\n";
-    assert_false(ps_store_matches("out.h5", &other, 1, roles, &input));
-    other = sample_identity;
-    other.format_version = 2;
-    assert_false(ps_store_matches("out.h5", &other, 1, roles, &input));
-    other = sample_identity;
-    other.format = "penstock-other";
-    assert_false(ps_store_matches("out.h5", &other, 1, roles, &input));
-    ps_store_close(&input);
-    ps_store_close(&changed);
+    ps_store_identity others[] = {sample_identity, sample_identity, sample_identity};
+    others[0].options = "a=2\n";
+    others[1].format_version = 2;
+    others[2].format = "penstock-other";
+    for (int i = 0; i < 3; ++i)
+        assert_false(ps_store_matches("out.h5", &others[i], 1, roles, &input));
 }
 
 static void test_wrong_use(void **state)
@@ -445,15 +438,11 @@ static void test_wrong_use(void **state)
     check_ok(ps_store_create("wrong.h5", &sample_identity, &store));
     check_ok(ps_store_define(store, &spec, &id));
     check_fails(ps_store_define(store, &spec, &id), PS_FAILED, "defined twice");
-    bad.name = "/chunks/x";
-    check_fails(ps_store_define(store, &bad, &id), PS_FAILED, "reserved");
+    check_fails_if(bad.name, "/chunks/x", ps_store_define(store, &bad, &id), PS_FAILED, "reserved");
     bad.name = "/y";
-    bad.units = NULL;
-    check_fails(ps_store_define(store, &bad, &id), PS_FAILED, "units");
-    bad.units = "1";
+    check_fails_if(bad.units, NULL, ps_store_define(store, &bad, &id), PS_FAILED, "units");
     bad.type = PS_I32;
-    bad.keep_bits = 3;
-    check_fails(ps_store_define(store, &bad, &id), PS_FAILED, "keep_bits");
+    check_fails_if(bad.keep_bits, 3, ps_store_define(store, &bad, &id), PS_FAILED, "keep_bits");
     bad = array_spec("/y", PS_F64, INT64_C(1) << 40, INT64_C(1) << 30);
     check_fails(ps_store_define(store, &bad, &id), PS_FAILED, "4 GiB");
     check_fails(ps_store_write_chunk(store, 0, 0, values, 5, NULL), PS_FAILED, "which takes 4");

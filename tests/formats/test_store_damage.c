@@ -169,32 +169,13 @@ static void test_truncated_at_every_length(void **state)
 {
     size_t size;
     check_ok(write_sample("whole.h5", 7));
-    unsigned char *bytes = slurp("whole.h5", &size);
+    PS_SCOPED_MEMORY unsigned char *bytes = slurp("whole.h5", &size);
     for (size_t length = 0; length < size; length += length < 64 ? 1 : 37) {
         spit("cut.h5", bytes, length);
         assert_true(check_damaged("cut.h5", 7, "cut at", length));
     }
     spit("cut.h5", bytes, 0);
-    free(bytes);
     check_fails(read_sample("cut.h5", 7), PS_INVALID, "is empty");
-}
-
-/* Where the stored bytes of chunk `chunk` of dataset `id` lie in the file. */
-static size_t find_chunk(const char *path, int id, int64_t chunk, const unsigned char *bytes,
-                         size_t size, size_t *length)
-{
-    ps_store *store;
-    ps_chunk_info info;
-    check_ok(ps_store_open(path, NULL, 0, &store));
-    check_ok(ps_store_chunk(store, id, chunk, &info));
-    *length = (size_t)info.stored_bytes;
-    unsigned char *stored = malloc(*length);
-    check_ok(ps_store_read_stored(store, id, chunk, info.stored_bytes, stored));
-    ps_store_close(&store);
-    const unsigned char *found = memmem(bytes, size, stored, *length);
-    assert_non_null(found);
-    free(stored);
-    return (size_t)(found - bytes);
 }
 
 static void test_every_bit_of_a_chunk_counts(void **state)
@@ -233,21 +214,12 @@ static void mutate(unsigned char *bytes, size_t size, uint64_t *random)
     size_t place = (size_t)(check_random(random) * (double)size);
     size_t length = 1 + (size_t)(check_random(random) * 40);
     if (place + length > size) length = size - place;
-    switch ((int)(4 * check_random(random))) {
-    case 0:
-        bytes[place] ^= (unsigned char)(1 << (int)(8 * check_random(random)));
-        break;
-    case 1:
-        bytes[place] = (unsigned char)(256 * check_random(random));
-        break;
-    case 2:
-        memset(bytes + place, 0, length);
-        break;
-    default:
-        memmove(bytes + place, bytes + (size_t)(check_random(random) * (double)(size - length)),
-                length);
-        break;
-    }
+    int how = (int)(4 * check_random(random));
+    double with = check_random(random);
+    if (how == 0) bytes[place] ^= (unsigned char)(1 << (int)(8 * with));
+    if (how == 1) bytes[place] = (unsigned char)(256 * with);
+    if (how == 2) memset(bytes + place, 0, length);
+    if (how == 3) memmove(bytes + place, bytes + (size_t)(with * (double)(size - length)), length);
 }
 
 static void test_mutations_never_give_wrong_data(void **state)

@@ -18,19 +18,15 @@ typedef enum content { ZEROS, STEPS, SINES, NOISE, HARD, CONTENTS } content;
 
 static double value_of(content what, int i, uint64_t *state)
 {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    switch (what) {
-    case ZEROS:
-        return 0;
-    case STEPS:
-        return i / 37;
-    case SINES:
-        return 100 + 50 * sin(1e-3 * i) + cos(.3 * i);
-    case NOISE:
-        return 250 * ((double)(*state >> 11) * 0x1p-53);
-    default: /* the beginning of each plane is nothing like what follows */
-        return i % 7000 < 3000 ? 250 * ((double)(*state >> 11) * 0x1p-53) : 7;
-    }
+    double noise = 250 * congruence_uniform(state);
+    const double values[CONTENTS] = {
+        [STEPS] = i / 37,
+        [SINES] = 100 + 50 * sin(1e-3 * i) + cos(.3 * i),
+        [NOISE] = noise,
+        /* the beginning of each plane is nothing like what follows */
+        [HARD] = i % 7000 < 3000 ? noise : 7,
+    };
+    return values[what];
 }
 
 static void fill(ps_type type, content what, void *values)
@@ -38,22 +34,11 @@ static void fill(ps_type type, content what, void *values)
     uint64_t state = 3;
     for (int i = 0; i < ROWS; ++i) {
         double x = value_of(what, i, &state);
-        switch (type) {
-        case PS_U8:
-            ((uint8_t *)values)[i] = (uint8_t)((int)x & 255);
-            break;
-        case PS_U16:
-            ((uint16_t *)values)[i] = (uint16_t)x;
-            break;
-        case PS_I64:
-            ((int64_t *)values)[i] = (int64_t)(1e6 * x);
-            break;
-        case PS_F32:
-            ((float *)values)[i] = (float)x;
-            break;
-        default:
-            ((double *)values)[i] = x;
-        }
+        if (type == PS_U8) ((uint8_t *)values)[i] = (uint8_t)((int)x & 255);
+        if (type == PS_U16) ((uint16_t *)values)[i] = (uint16_t)x;
+        if (type == PS_I64) ((int64_t *)values)[i] = (int64_t)(1e6 * x);
+        if (type == PS_F32) ((float *)values)[i] = (float)x;
+        if (type == PS_F64) ((double *)values)[i] = x;
     }
 }
 

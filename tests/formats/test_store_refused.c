@@ -24,22 +24,11 @@ static void test_impossible_tables(void **state)
         check_ok(ps_store_define(store, &spec, &id));
         check_ok(ps_store_write_chunk(store, id, 0, values, 300, NULL));
         ps_chunk_info *row = &store->datasets[id].chunks[0];
-        switch (what) {
-        case 0:
-            row->count = 299;
-            break;
-        case 1:
-            row->zeros = -1;
-            break;
-        case 2:
-            row->non_finite = 301;
-            break;
-        case 3:
-            row->stored_bytes = row->raw_bytes + 1;
-            break;
-        default:
-            row->raw_bytes *= 2;
-        }
+        if (what == 0) row->count = 299;
+        if (what == 1) row->zeros = -1;
+        if (what == 2) row->non_finite = 301;
+        if (what == 3) row->stored_bytes = row->raw_bytes + 1;
+        if (what == 4) row->raw_bytes *= 2;
         check_fails(ps_store_commit(&store), PS_INVALID, "impossible sizes in its chunk table");
     }
 }

@@ -10,11 +10,7 @@
 static void write_file(const ps_surface_flow *flow)
 {
     ps_store *store;
-    const ps_store_identity identity = {.format = "penstock-test",
-                                        .format_version = 1,
-                                        .creator = "test",
-                                        .revision = "test",
-                                        .options = ""};
+    const ps_store_identity identity = {.format = "penstock-test", .format_version = 1};
     check_ok(ps_store_create("flow.h5", &identity, &store));
     check_ok(ps_surface_flow_put(flow, store));
     check_ok(ps_store_commit(&store));
@@ -24,8 +20,7 @@ static ps_status read_file(int64_t vertices, ps_surface_flow *out)
 {
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
     check_ok(ps_store_open("flow.h5", "penstock-test", 1, &store));
-    ps_status status = ps_surface_flow_get(store, vertices, out);
-    return status;
+    return ps_surface_flow_get(store, vertices, out);
 }
 
 static void comes_back(void **state)

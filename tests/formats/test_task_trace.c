@@ -121,52 +121,40 @@ static void figures(void **state)
 static void what_could_not_have_been(void **state)
 {
     ps_task_trace trace = sample();
+#define impossible(place, value, text)                                                             \
+    check_fails_if(place, value, ps_task_trace_verify(&trace), PS_INVALID, text)
     check_ok(ps_task_trace_verify(&trace));
-    records[3].start = 1.5;
-    check_fails(ps_task_trace_verify(&trace), PS_INVALID, "worker 0 runs tasks 0 and 3 at once");
-    trace = sample();
+    impossible(records[3].start, 1.5, "worker 0 runs tasks 0 and 3 at once");
+    impossible(records[2].end, 5.5, "worker 2 runs tasks 2 and 4 at once");
+    impossible(records[4].start, 4.5, "task 4 starts before task 3");
+    impossible(records[4].order, 2, "worker 2 runs tasks");
     records[2].end = 5.5;
-    check_fails(ps_task_trace_verify(&trace), PS_INVALID, "worker 2 runs tasks 2 and 4 at once");
     records[4].end = records[4].start; /* what took no time ran beside the other */
     check_ok(ps_task_trace_verify(&trace));
-    trace = sample();
-    records[4].start = 4.5;
-    check_fails(ps_task_trace_verify(&trace), PS_INVALID, "task 4 starts before task 3");
-    trace = sample();
-    records[4].order = 2;
-    check_fails(ps_task_trace_verify(&trace), PS_INVALID, "worker 2 runs tasks");
 }
 
-static void check_refused(const ps_task_trace *trace, const char *text)
+static ps_status save_and_load(const ps_task_trace *trace)
 {
     ps_task_trace back;
     check_ok(ps_task_trace_save(path, trace, &identity));
-    check_fails(ps_task_trace_load(path, &back), PS_INVALID, text);
+    ps_status status = ps_task_trace_load(path, &back);
     ps_task_trace_release(&back);
     unlink(path);
+    return status;
 }
 
 static void what_is_refused(void **state)
 {
     int64_t forward[3] = {0, 1, 4}, crooked[TASKS + 1] = {0, 2, 1, 1, 1, 3};
     ps_task_trace trace = sample();
-    records[1].kind = 2;
-    check_refused(&trace, "task 1 is of kind 2 of 2");
-    trace = sample();
-    records[2].worker = 3;
-    check_refused(&trace, "worker 3 of 3");
-    trace = sample();
-    records[2].end = 0.25;
-    check_refused(&trace, "task 2: impossible times");
-    trace = sample();
-    trace.before = forward;
-    check_refused(&trace, "do not point back");
-    trace = sample();
-    trace.first = crooked;
-    check_refused(&trace, "do not point back");
-    trace = sample();
-    trace.cpus = -1;
-    check_refused(&trace, "are no workers");
-    trace.kind_count = 0;
-    check_fails(ps_task_trace_save(path, &trace, &identity), PS_USAGE, "0 kinds");
+#define refused(place, value, text)                                                                \
+    check_fails_if(place, value, save_and_load(&trace), PS_INVALID, text)
+    refused(records[1].kind, 2, "task 1 is of kind 2 of 2");
+    refused(records[2].worker, 3, "worker 3 of 3");
+    refused(records[2].end, 0.25, "task 2: impossible times");
+    refused(trace.before, forward, "do not point back");
+    refused(trace.first, crooked, "do not point back");
+    refused(trace.cpus, -1, "are no workers");
+    check_fails_if(trace.kind_count, 0, ps_task_trace_save(path, &trace, &identity), PS_USAGE,
+                   "0 kinds");
 }

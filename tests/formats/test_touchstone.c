@@ -7,20 +7,12 @@
 #include "runtime/scope.h"
 #include "tests/check.h"
 
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 /* S11 = .5 i, S21 = .25, S12 = -1, S22 = .1 - .2 i at 1.5 GHz; e^{-iwt} in the trace. */
 static void is_that_matrix(const char *path, const char *text)
 {
     static const double real[] = {0, -1, .25, .1}, imaginary[] = {-.5, 0, 0, .2};
     PS_SCOPED(ps_trace_release) ps_trace x = {0};
-    write_text(path, text);
+    check_write(path, text);
     check_ok(ps_touchstone_load(path, &x));
     assert_int_equal(x.channels, 4);
     assert_true(x.in_frequency);
@@ -59,8 +51,8 @@ static void noise_is_left_out(void **state)
 static void three_ports(void **state)
 {
     PS_SCOPED(ps_trace_release) ps_trace x = {0};
-    write_text("c.s3p", "# Hz S RI\n1 11 0 12 0 13 0\n21 0 22 0 23 0\n31 0 32 0 33 0\n2 11 1 12 1 "
-                        "13 1\n21 1 22 1 23 1\n31 1 32 1 33 1\n");
+    check_write("c.s3p", "# Hz S RI\n1 11 0 12 0 13 0\n21 0 22 0 23 0\n31 0 32 0 33 0\n2 11 1 12 1 "
+                         "13 1\n21 1 22 1 23 1\n31 1 32 1 33 1\n");
     check_ok(ps_touchstone_load("c.s3p", &x));
     assert_int_equal(x.samples, 2);
     for (int i = 0; i < 9; ++i) {
@@ -86,7 +78,7 @@ static void refused(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         PS_SCOPED(ps_trace_release) ps_trace x = {0};
-        write_text("d.s2p", cases[i].text);
+        check_write("d.s2p", cases[i].text);
         check_fails(ps_touchstone_load("d.s2p", &x), PS_INVALID, cases[i].why);
     }
     ps_trace x;
@@ -118,7 +110,7 @@ static void mutants_are_read_or_refused(void **state)
         for (int k = 0; k <= i / 2 % 4; ++k)
             text[(size_t)(check_random(&random) * (double)strlen(text))] =
                 odd[(size_t)(check_random(&random) * (double)(sizeof odd - 1))];
-        write_text("m.s2p", text);
+        check_write("m.s2p", text);
         ps_status status = ps_touchstone_load("m.s2p", &x);
         assert_true(status == PS_OK || status == PS_INVALID);
         read += status == PS_OK;

@@ -64,37 +64,33 @@ static void refuses_bad_traces(void **state)
     check_ok(ps_trace_init(&trace, 10, 4, false));
     fill(&trace);
     check_ok(ps_trace_save(path, &trace, &identity, 0, NULL, NULL));
-    double kept = trace.axis[5];
-    trace.axis[5] = trace.axis[4];
-    check_fails(ps_trace_save(path, &trace, &identity, 0, NULL, NULL), PS_INVALID, "ascend");
-    trace.axis[5] = NAN;
-    check_fails(ps_trace_save(path, &trace, &identity, 0, NULL, NULL), PS_INVALID, "finite");
-    trace.axis[5] = kept;
-    trace.grid[0] = 3, trace.grid[1] = 2;
-    check_fails(ps_trace_save(path, &trace, &identity, 0, NULL, NULL), PS_INVALID, "grid");
+#define bad(place, value, text)                                                                    \
+    check_fails_if(trace.place, value, ps_trace_save(path, &trace, &identity, 0, NULL, NULL),      \
+                   PS_INVALID, text)
+    bad(axis[5], trace.axis[4], "ascend");
+    bad(axis[5], NAN, "finite");
+    trace.grid[0] = 3;
+    bad(grid[1], 2, "grid");
     check_ok(ps_trace_load(path, &old));
-    check_near(old.axis[5], kept, 0, 0);
+    check_near(old.axis[5], trace.axis[5], 0, 0);
 }
 
 static void refuses_foreign_files(void **state)
 {
-    ps_store *store;
-    ps_trace trace;
-    ps_store_identity other = identity;
-    other.format = "penstock-other";
-    other.format_version = 1;
-    check_ok(ps_store_create(path, &other, &store));
-    check_ok(ps_store_put_int(store, "/", "far_field", 0));
-    check_ok(ps_store_commit(&store));
-    check_fails(ps_trace_load(path, &trace), PS_INVALID, "penstock-other");
-    other.format = "penstock-trace";
-    check_ok(ps_store_create(path, &other, &store));
-    check_ok(ps_store_commit(&store));
-    check_fails(ps_trace_load(path, &trace), PS_INVALID, "/trace/real");
-    other.format_version = 99;
-    check_ok(ps_store_create(path, &other, &store));
-    check_ok(ps_store_commit(&store));
-    check_fails(ps_trace_load(path, &trace), PS_INVALID, "99");
+    static const struct {
+        ps_store_identity identity;
+        const char *text;
+    } cases[] = {{{.format = "penstock-other", .format_version = 1}, "penstock-other"},
+                 {{.format = "penstock-trace", .format_version = 1}, "/trace/real"},
+                 {{.format = "penstock-trace", .format_version = 99}, "99"}};
+    for (int i = 0; i < 3; ++i) {
+        ps_store *store;
+        ps_trace trace;
+        check_ok(ps_store_create(path, &cases[i].identity, &store));
+        if (i == 0) check_ok(ps_store_put_int(store, "/", "far_field", 0));
+        check_ok(ps_store_commit(&store));
+        check_fails(ps_trace_load(path, &trace), PS_INVALID, cases[i].text);
+    }
 }
 
 static void refuses_empty(void **state)

@@ -72,10 +72,11 @@ static void continues(void **state)
     ps_worker_log_release(&earlier);
 }
 
-static void load_refused(const char *text)
+static ps_status save_and_load(const ps_worker_log *log)
 {
     PS_SCOPED(ps_worker_log_release) ps_worker_log in = {0};
-    check_fails(ps_worker_log_load(path, &in), PS_INVALID, text);
+    check_ok(ps_worker_log_save(path, log, &identity));
+    return ps_worker_log_load(path, &in);
 }
 
 static void refuses_what_is_unsound(void **state)
@@ -85,21 +86,12 @@ static void refuses_what_is_unsound(void **state)
     double seconds[WORKERS] = {0};
     fill(&log, 0, 4);
     check_fails(ps_worker_log_add(&log, 32, bounds, seconds), PS_USAGE, "is given step 32");
-    log.steps[3] = log.steps[2];
-    check_ok(ps_worker_log_save(path, &log, &identity));
-    load_refused("does not ascend at iteration 3");
-    log.steps[3] = 32;
-    log.bounds[2] = 7; /* and ends with 0 */
-    check_ok(ps_worker_log_save(path, &log, &identity));
-    load_refused("ends before it begins");
-    log.bounds[2] = 0;
-    log.seconds[5] = NAN;
-    check_ok(ps_worker_log_save(path, &log, &identity));
-    load_refused("are not finite");
-    log.seconds[5] = 0;
-    log.stage_seconds[0] = -1;
-    check_ok(ps_worker_log_save(path, &log, &identity));
-    load_refused("/stages/seconds: -1");
+#define unsound(place, value, text)                                                                \
+    check_fails_if(log.place, value, save_and_load(&log), PS_INVALID, text)
+    unsound(steps[3], log.steps[2], "does not ascend at iteration 3");
+    unsound(bounds[2], 7, "ends before it begins"); /* it ends with 0 */
+    unsound(seconds[5], NAN, "are not finite");
+    unsound(stage_seconds[0], -1, "/stages/seconds: -1");
     ps_worker_log_release(&log);
     check_fails(ps_worker_log_init(&log, 0, names, "tiles"), PS_USAGE, "0 workers");
 }

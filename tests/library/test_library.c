@@ -43,9 +43,7 @@ static void failures(void **state)
     pthread_create(&other, NULL, no_message, &empty);
     pthread_join(other, NULL);
     assert_true(empty); /* messages are of threads */
-    FILE *text = fopen("text.h5", "w");
-    fputs("no HDF5", text);
-    fclose(text);
+    check_write("text.h5", "no HDF5");
     refused(penstock_hmatrix_open("text.h5", 0, &matrix), PENSTOCK_INVALID, "text.h5");
     assert_null(matrix);
     refused(penstock_verify("text.h5", true, &verdict), PENSTOCK_INVALID, "text.h5");
@@ -102,7 +100,8 @@ static void check_sum(const penstock_sum *s, bool far)
 {
     bool same = s->target[0] == NULL;
     int64_t n = same ? s->sources : s->targets;
-    double *potential = calloc((size_t)(4 * SIDES * n), 8), *gradient = potential + SIDES * n;
+    PS_SCOPED_MEMORY double *potential = calloc((size_t)(4 * SIDES * n), 8);
+    double *gradient = potential + SIDES * n;
     double error[2] = {0}, norm[2] = {0}, sums[4];
     penstock_sum_figures figures;
     good(penstock_sum_run(s, potential, gradient, &figures));
@@ -121,44 +120,37 @@ static void check_sum(const penstock_sum *s, bool far)
             }
         }
     for (int a = 0; a < 2; ++a) check_at_most(sqrt(error[a] / norm[a]), s->accuracy);
-    free(potential);
 }
 
 static void sums(void **state)
 {
-    places *p = malloc(sizeof *p);
-    penstock_sum s = some_places(p);
+    static places p;
+    penstock_sum s = some_places(&p);
     check_sum(&s, true);
     s.kernel = "yukawa";
     s.parameter = 3;
     s.accuracy = 1e-10; /* operators for that would take longer than all pairs */
     check_sum(&s, false);
-    s = some_places(p);
+    s = some_places(&p);
     for (int d = 0; d < 3; ++d) s.target[d] = NULL;
     check_sum(&s, true);
-    free(p);
 }
 
 static void sums_refused(void **state)
 {
-    places *p = malloc(sizeof *p);
-    penstock_sum s = some_places(p);
+    static places p;
+    penstock_sum s = some_places(&p), one[4] = {s, s, s, s};
     double potential[SIDES * TARGETS];
-    s.kernel = "nothing";
-    refused(penstock_sum_run(&s, potential, NULL, NULL), PENSTOCK_USAGE, "nothing");
-    s = some_places(p);
-    s.accuracy = 1e-30;
-    refused(penstock_sum_run(&s, potential, NULL, NULL), PENSTOCK_USAGE, "1e-30");
-    s = some_places(p);
-    p->source[1][5] = NAN;
+    static const char *const texts[4] = {"nothing", "1e-30", "parameter -1", "9 sets"};
+    one[0].kernel = "nothing";
+    one[1].accuracy = 1e-30;
+    one[2].kernel = "yukawa";
+    one[2].parameter = -1;
+    one[3].sides = 9;
+    for (int i = 0; i < 4; ++i)
+        refused(penstock_sum_run(&one[i], potential, NULL, NULL), PENSTOCK_USAGE, texts[i]);
+    p.source[1][5] = NAN;
     refused(penstock_sum_run(&s, potential, NULL, NULL), PENSTOCK_INVALID, "source y: number 5");
-    s = some_places(p);
-    s.kernel = "yukawa";
-    s.parameter = -1;
-    refused(penstock_sum_run(&s, potential, NULL, NULL), PENSTOCK_USAGE, "parameter -1");
-    s.sides = 9;
-    refused(penstock_sum_run(&s, potential, NULL, NULL), PENSTOCK_USAGE, "9 sets");
-    free(p);
 }
 
 /* ---- integrals ---- */
@@ -218,7 +210,8 @@ static void boundary_entries(void **state)
 {
     cube c;
     penstock_surface surface = make_cube(&c);
-    double area = 0.5 / (N * N), *a = calloc(3 * TRIANGLES * TRIANGLES, 8);
+    static double a[3 * TRIANGLES * TRIANGLES];
+    double area = 0.5 / (N * N);
     double *wave = a + TRIANGLES * TRIANGLES, block[2][3];
     int64_t rows, columns;
     penstock_boundary *b = open_operator(&surface, "dlp", 0);
@@ -250,7 +243,6 @@ static void boundary_entries(void **state)
     penstock_boundary_operator waves = {"slp", "p0", "p0", 100, 1e-4};
     refused(penstock_boundary_open(&surface, &waves, &b), PENSTOCK_INVALID, "wavelength");
     assert_null(b);
-    free(a);
 }
 
 /* The time sum of the retarded single layer is the static one: two families, one integral. */

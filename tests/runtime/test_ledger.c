@@ -57,11 +57,9 @@ static void planned_is_what_is_taken(void **state)
     check_ok(take(&p, &run));
     assert_int_equal(most(&run), most(&plan));
     for (int i = 0; i < 1000; ++i) check_near(p.a[i], 0, 0, 0);
-    free(p.a);
-    free(p.b);
+    PS_FREE(p.a, p.b);
     check_ok(take(&p, NULL)); /* without a ledger it only allocates */
-    free(p.a);
-    free(p.b);
+    PS_FREE(p.a, p.b);
 }
 
 static void refusal_names_least_and_lines(void **state)

@@ -7,12 +7,11 @@
 static void allocations_are_aligned_and_zeroed(void **state)
 {
     for (int64_t count = 0; count < 300; count += 7) {
-        double *numbers;
+        PS_SCOPED_MEMORY double *numbers = NULL;
+        PS_SCOPED_MEMORY void *bytes = NULL;
         check_ok(PS_ALLOC(&numbers, count, "numbers"));
         assert_int_equal((uintptr_t)numbers % 64, 0);
         for (int64_t i = 0; i < count; ++i) check_near(numbers[i], 0, 0, 0);
-        free(numbers);
-        PS_SCOPED_MEMORY void *bytes = NULL;
         check_ok(ps_alloc_untouched(&bytes, count, "bytes"));
         assert_non_null(bytes);
         assert_int_equal((uintptr_t)bytes % 64, 0);
@@ -57,11 +56,10 @@ static void the_machine(void **state)
     enum { TOUCHED = 64 << 20 };
     assert_true(ps_memory_available() > 0);
     int64_t peak = ps_memory_peak();
-    char *memory;
+    PS_SCOPED_MEMORY char *memory = NULL;
     check_ok(PS_ALLOC(&memory, TOUCHED, "a peak"));
     memset(memory, 1, TOUCHED);
     assert_true(ps_memory_peak() >= peak && ps_memory_peak() >= TOUCHED);
-    free(memory);
     double before = ps_clock();
     while (ps_clock() == before) {
     }

@@ -70,6 +70,23 @@ static void go(const ps_state_spec *spec, int64_t from)
     ps_state_close(&state);
 }
 
+/* A run goes on from a step. */
+static void goes_on_from(const ps_state_spec *spec, int64_t expected)
+{
+    PS_SCOPED(ps_state_close) ps_state state = {0};
+    int64_t step;
+    check_ok(ps_state_open(spec, &state, &step));
+    assert_int_equal(step, expected);
+}
+
+/* It is not opened. */
+static void is_refused(const ps_state_spec *spec, ps_status code, const char *text)
+{
+    PS_SCOPED(ps_state_close) ps_state state = {0};
+    int64_t step;
+    check_fails(ps_state_open(spec, &state, &step), code, text);
+}
+
 static void begin_anew(void)
 {
     ps_state_spec spec = spec_of(true);
@@ -95,10 +112,8 @@ static void goes_on_from_the_newest_sound_one(void **unused)
         begin_anew();
         go(&spec, 0);
         fill(100);
-        check_ok(ps_state_open(&spec, &state, &step));
-        assert_int_equal(step, STEPS);
+        goes_on_from(&spec, STEPS);
         check_values(STEPS);
-        ps_state_close(&state);
         damage_generation(STEPS);
         fill(100);
         check_ok(ps_state_open(&spec, &state, &step));
@@ -132,13 +147,10 @@ static void what_lies_beside_counts(void **unused)
 {
     begin_anew();
     ps_state_spec spec = spec_of(true);
-    PS_SCOPED(ps_state_close) ps_state state = {0};
-    int64_t step;
     spec.adopt = adopt;
     go(&spec, 0);
     beside_is_damaged = true;
-    check_ok(ps_state_open(&spec, &state, &step));
-    assert_int_equal(step, STEPS - 1);
+    goes_on_from(&spec, STEPS - 1);
     check_values(STEPS - 1);
 }
 
@@ -146,14 +158,10 @@ static void the_log_must_reach_it(void **unused)
 {
     begin_anew();
     ps_state_spec spec = spec_of(true);
-    ps_state state;
-    int64_t step;
     go(&spec, 0);
     snprintf(path, sizeof path, "%s.log", name);
     assert_int_equal(truncate(path, 60), 0); /* in its head: nothing is left of the run */
-    check_ok(ps_state_open(&spec, &state, &step));
-    assert_int_equal(step, 0);
-    ps_state_close(&state);
+    goes_on_from(&spec, 0);
     ps_checkpoint_path(name, STEPS, path);
     assert_int_not_equal(access(path, F_OK), 0);
 }
@@ -162,21 +170,15 @@ static void another_run_is_refused_by_name(void **unused)
 {
     for (int series = 0; series < 2; ++series) {
         ps_state_spec spec = spec_of(series), other = spec;
-        ps_state state;
-        int64_t step;
         begin_anew();
         go(&spec, 0);
         other.identity = "steps=6\ninput-mesh=77\n";
-        check_fails(ps_state_open(&other, &state, &step), PS_USAGE,
-                    "had steps \"5\", now it is \"6\"");
-        ps_state_close(&state);
+        is_refused(&other, PS_USAGE, "had steps \"5\", now it is \"6\"");
         check_fails(ps_state_check(&other), PS_USAGE, "had steps \"5\"");
         check_ok(ps_state_tidy(&other)); /* not its files */
         check_ok(ps_state_check(&spec));
         run.fresh = true;
-        check_ok(ps_state_open(&other, &state, &step));
-        assert_int_equal(step, 0);
-        ps_state_close(&state);
+        goes_on_from(&other, 0);
     }
 }
 
@@ -185,8 +187,6 @@ static void another_run_is_refused_by_name(void **unused)
 static void a_run_on_other_ranks_is_refused(void **unused)
 {
     ps_state_spec one = spec_of(false), two = one;
-    ps_state state;
-    int64_t step;
     begin_anew();
     one.every_rank = true;
     one.identity = "ranks=1\n";
@@ -197,12 +197,10 @@ static void a_run_on_other_ranks_is_refused(void **unused)
         go(&two, 0);
     }
     check_fails(ps_state_check(&one), PS_USAGE, "had ranks \"2\", now it is \"1\"");
-    check_fails(ps_state_open(&one, &state, &step), PS_USAGE, "had ranks");
-    ps_state_close(&state);
+    is_refused(&one, PS_USAGE, "had ranks");
     check_ok(ps_state_check(&two));
     run.fresh = true;
-    check_ok(ps_state_open(&one, &state, &step));
-    ps_state_close(&state);
+    goes_on_from(&one, 0);
     for (int rank = 0; rank < 2; ++rank) {
         snprintf(path, sizeof path, "out.rank%04d.%06d.h5", rank, STEPS);
         assert_int_not_equal(access(path, F_OK), 0);
@@ -214,18 +212,13 @@ static void a_log_that_cannot_be_opened_stays(void **unused)
 {
     begin_anew();
     ps_state_spec spec = spec_of(true);
-    ps_state state;
-    int64_t step;
     go(&spec, 0);
     assert_int_equal(rename("out.log", "kept"), 0);
     assert_int_equal(mkdir("out.log", 0777), 0);
-    check_fails(ps_state_open(&spec, &state, &step), PS_FAILED, "out.log: cannot be opened");
-    ps_state_close(&state);
+    is_refused(&spec, PS_FAILED, "out.log: cannot be opened");
     assert_int_equal(rmdir("out.log"), 0);
     assert_int_equal(rename("kept", "out.log"), 0);
-    check_ok(ps_state_open(&spec, &state, &step));
-    assert_int_equal(step, STEPS);
-    ps_state_close(&state);
+    goes_on_from(&spec, STEPS);
 }
 
 static void open_as_nobody(bool series)
@@ -245,8 +238,6 @@ static void a_state_that_cannot_be_read_stays(void **unused)
 {
     for (int series = 0; series < 2; ++series) {
         ps_state_spec spec = spec_of(series);
-        ps_state state;
-        int64_t step;
         int end;
         begin_anew();
         go(&spec, 0);
@@ -264,9 +255,7 @@ static void a_state_that_cannot_be_read_stays(void **unused)
             ps_checkpoint_path(name, g, path);
             assert_int_equal(chmod(path, 0666), 0);
         }
-        check_ok(ps_state_open(&spec, &state, &step));
-        assert_int_equal(step, STEPS);
-        ps_state_close(&state);
+        goes_on_from(&spec, STEPS);
     }
 }
 
@@ -275,16 +264,14 @@ static void a_run_under_way_stays(void **unused)
 {
     begin_anew();
     ps_state_spec spec = spec_of(true);
-    ps_state state, second;
+    ps_state state;
     int64_t step;
     check_ok(ps_state_open(&spec, &state, &step));
     run.fresh = true;
-    check_fails(ps_state_open(&spec, &second, &step), PS_FAILED, "is writing it");
-    ps_state_close(&second);
+    is_refused(&spec, PS_FAILED, "is writing it");
     run.fresh = false;
     ps_state_close(&state);
-    check_ok(ps_state_open(&spec, &state, &step));
-    ps_state_close(&state);
+    goes_on_from(&spec, 0);
 }
 
 static void a_failure_keeps_or_removes(void **unused)

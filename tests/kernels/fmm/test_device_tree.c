@@ -27,14 +27,12 @@ static void sorts_refused(void **state)
 {
     place p = enter();
     int64_t bytes;
-    ps_device_sort sort = {.count = 0, .level = 3, .box = {{0, 0, 0}, 1}};
-    check_fails(ps_device_sort_bytes(&sort, p.stream, &bytes), PS_USAGE, "0 particles");
-    sort.count = (int64_t)INT32_MAX + 1;
-    check_fails(ps_device_sort_bytes(&sort, p.stream, &bytes), PS_USAGE, "2147483648 particles");
-    sort.count = 10;
-    sort.level = PS_OCTREE_LEVELS_MAX;
-    check_fails(ps_device_sort_bytes(&sort, p.stream, &bytes), PS_USAGE, "level 21");
-    sort.level = 3;
+    ps_device_sort sort = {.count = 10, .level = 3, .box = {{0, 0, 0}, 1}};
+#define no_sort(place, value, text)                                                                \
+    check_fails_if(sort.place, value, ps_device_sort_bytes(&sort, p.stream, &bytes), PS_USAGE, text)
+    no_sort(count, 0, "0 particles");
+    no_sort(count, (int64_t)INT32_MAX + 1, "2147483648 particles");
+    no_sort(level, PS_OCTREE_LEVELS_MAX, "level 21");
     check_fails(ps_device_sort_bytes(&sort, p.stream, &bytes), PS_FAILED, "needs a CUDA device");
     ps_device_columns none = {.count = 0};
     check_fails(ps_device_gather(&sort, &none, p.stream), PS_USAGE, "0 columns");
@@ -69,14 +67,11 @@ static void evaluations_refused(void **state)
     r.lanes.far = r.lanes.near = p.stream;
     check_fails(ps_fmm_resident_init(&r, &bytes), PS_USAGE, "0 right-hand sides");
     r.method.sides = 1;
-    r.height = 22;
-    check_fails(ps_fmm_resident_init(&r, &bytes), PS_USAGE, "a height of 22");
-    r.height = 3;
-    check_fails(ps_fmm_resident_init(&r, &bytes), PS_USAGE, "no operators of order 0 for level 2");
-    r.height = 2;
-    r.box.width = 0;
-    check_fails(ps_fmm_resident_init(&r, &bytes), PS_USAGE, "a box of width 0");
-    r.box.width = 1;
+#define no_evaluation(place, value, text)                                                          \
+    check_fails_if(r.place, value, ps_fmm_resident_init(&r, &bytes), PS_USAGE, text)
+    no_evaluation(height, 22, "a height of 22");
+    no_evaluation(height, 3, "no operators of order 0 for level 2");
+    no_evaluation(box.width, 0, "a box of width 0");
     check_fails(ps_fmm_resident_init(&r, &bytes), PS_FAILED, "needs a CUDA device");
     check_fails(ps_fmm_resident_seconds(&r, seconds), PS_USAGE, "was not timed");
     leave(&p);

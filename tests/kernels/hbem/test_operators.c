@@ -375,15 +375,13 @@ static void test_refused(void **state)
     }
     hbem_case_surface(&c);
     check_fails(ps_hbem_surface_check_closed(&c.surface), PS_INVALID, "inward");
-    c.vertices[7] = NAN;
-    check_fails(ps_hbem_surface_init(&c.surface, c.vertices, c.vertex_count, c.corners,
-                                     c.triangle_count, c.triangles),
-                PS_INVALID, "finite");
-    c.vertices[7] = 0;
-    c.corners[4] = 9999;
-    check_fails(ps_hbem_surface_init(&c.surface, c.vertices, c.vertex_count, c.corners,
-                                     c.triangle_count, c.triangles),
-                PS_INVALID, "names vertex");
+#define no_surface(place, value, text)                                                             \
+    check_fails_if(place, value,                                                                   \
+                   ps_hbem_surface_init(&c.surface, c.vertices, c.vertex_count, c.corners,         \
+                                        c.triangle_count, c.triangles),                            \
+                   PS_INVALID, text)
+    no_surface(c.vertices[7], NAN, "finite");
+    no_surface(c.corners[4], 9999, "names vertex");
 }
 
 /* A rank limit and a workspace that do not suffice are errors, not bad blocks. */
