@@ -203,14 +203,12 @@ static inline ps_status case_tiles_init(const batch_case *c, ps_precision precis
 static inline void case_tiles_release(case_tiles *tiles)
 {
     for (int64_t t = 0; t < tiles->count; ++t) free(tiles->images[t]);
-    free(tiles->tiles);
-    free(tiles->images);
-    free(tiles->bytes);
-    free(tiles->exact);
+    PS_FREE(tiles->tiles, tiles->images, tiles->bytes, tiles->exact);
 }
 
 /* Past and sums on the host and on the device. */
 typedef struct case_vectors {
+    ps_device *device;
     int64_t group, unknowns, origin, stride, sums_stride;
     ps_precision precision;
     size_t size;
@@ -218,11 +216,13 @@ typedef struct case_vectors {
     void *device_past, *device_sums;
 } case_vectors;
 
-static inline ps_status case_vectors_init(case_vectors *v, const batch_case *c, ps_device *device,
-                                          ps_stream *stream, ps_precision precision, int64_t group)
+static inline ps_status case_vectors_init(case_vectors *v, const batch_case *c, ps_stream *stream,
+                                          ps_precision precision, int64_t group)
 {
     int64_t columns = c->block_columns > c->d_max ? c->block_columns : c->d_max;
-    *v = (case_vectors){.group = group,
+    ps_device *device = ps_stream_device(stream);
+    *v = (case_vectors){.device = device,
+                        .group = group,
                         .unknowns = c->unknowns,
                         .precision = precision,
                         .origin = ps_product_past_before(c->k_max, columns),
@@ -242,27 +242,41 @@ static inline ps_status case_vectors_init(case_vectors *v, const batch_case *c, 
     return ps_stream_wait(stream);
 }
 
-static inline void case_vectors_release(case_vectors *v, ps_device *device)
+static inline void case_vectors_release(case_vectors *v)
 {
-    ps_device_free(device, v->device_past);
-    ps_device_free(device, v->device_sums);
-    free(v->past);
-    free(v->sums);
-    free(v->again);
+    ps_device_free(v->device, v->device_past);
+    ps_device_free(v->device, v->device_sums);
+    PS_FREE(v->past, v->sums, v->again);
+}
+
+/* A product twice by `apply`: PS_FAILED if the bits differ. */
+typedef ps_status case_product(const void *of, const case_vectors *v, ps_stream *stream, void *out);
+
+static inline ps_status case_twice(case_product *apply, const void *of, const case_vectors *v,
+                                   ps_stream *stream)
+{
+    PS_TRY(apply(of, v, stream, v->sums));
+    PS_TRY(apply(of, v, stream, v->again));
+    if (memcmp(v->sums, v->again, (size_t)(v->unknowns * v->sums_stride) * v->size) == 0)
+        return PS_OK;
+    return ps_fail(PS_FAILED, "two runs of one plan differ in their bits");
 }
 
 /* A batch on a device: tiles [first, end). */
 typedef struct case_batch {
+    ps_device *device;
     ps_slice_batch_plan plan;
     void *base, *table, *scratch, *host_table;
 } case_batch;
 
 static inline ps_status case_batch_init(const case_tiles *all, int64_t first, int64_t end,
-                                        ps_slice_kernel kernel, int64_t group, ps_device *device,
-                                        ps_stream *stream, case_batch *out)
+                                        ps_slice_kernel kernel, int64_t group, ps_stream *stream,
+                                        case_batch *out)
 {
-    int64_t *offsets, bytes = 0;
-    *out = (case_batch){0};
+    PS_SCOPED_MEMORY int64_t *offsets = NULL;
+    int64_t bytes = 0;
+    ps_device *device = ps_stream_device(stream);
+    *out = (case_batch){.device = device};
     PS_TRY(PS_ALLOC(&offsets, end - first + 1, "offsets"));
     for (int64_t t = first; t < end; bytes += all->bytes[t++]) offsets[t - first] = bytes;
     ps_slice_batch_tiles tiles = {.count = end - first,
@@ -270,51 +284,57 @@ static inline ps_status case_batch_init(const case_tiles *all, int64_t first, in
                                   .images = (const void *const *)all->images + first,
                                   .offsets = offsets,
                                   .kernel = kernel};
-    ps_status status;
     int multiprocessors = ps_device_describe(device).multiprocessors;
-    PS_GUARD(status, done,
-             ps_slice_batch_plan_make(&all->header, group, multiprocessors, &tiles, &out->plan));
-    PS_GUARD(status, done, ps_alloc(&out->host_table, out->plan.table_bytes, 1, "table"));
-    PS_GUARD(status, done, ps_slice_batch_table(&out->plan, &tiles, out->host_table));
-    PS_GUARD(status, done, ps_device_alloc(device, bytes, &out->base));
-    PS_GUARD(status, done, ps_device_alloc(device, out->plan.table_bytes, &out->table));
-    PS_GUARD(status, done, ps_device_alloc(device, out->plan.scratch_bytes, &out->scratch));
-    PS_GUARD(status, done,
-             ps_copy_to_device(stream, out->table, out->host_table, out->plan.table_bytes));
+    PS_TRY(ps_slice_batch_plan_make(&all->header, group, multiprocessors, &tiles, &out->plan));
+    PS_TRY(ps_alloc(&out->host_table, out->plan.table_bytes, 1, "table"));
+    PS_TRY(ps_slice_batch_table(&out->plan, &tiles, out->host_table));
+    PS_TRY(ps_device_alloc(device, bytes, &out->base));
+    PS_TRY(ps_device_alloc(device, out->plan.table_bytes, &out->table));
+    PS_TRY(ps_device_alloc(device, out->plan.scratch_bytes, &out->scratch));
+    PS_TRY(ps_copy_to_device(stream, out->table, out->host_table, out->plan.table_bytes));
     for (int64_t t = first; t < end; ++t)
-        PS_GUARD(status, done,
-                 ps_copy_to_device(stream, (char *)out->base + offsets[t - first], all->images[t],
-                                   all->bytes[t]));
-    status = ps_stream_wait(stream);
-done:
-    free(offsets);
-    return status;
+        PS_TRY(ps_copy_to_device(stream, (char *)out->base + offsets[t - first], all->images[t],
+                                 all->bytes[t]));
+    return ps_stream_wait(stream);
 }
 
-static inline void case_batch_release(case_batch *batch, ps_device *device)
+static inline void case_batch_release(case_batch *batch)
 {
-    ps_device_free(device, batch->base);
-    ps_device_free(device, batch->table);
-    ps_device_free(device, batch->scratch);
+    ps_device_free(batch->device, batch->base);
+    ps_device_free(batch->device, batch->table);
+    ps_device_free(batch->device, batch->scratch);
     free(batch->host_table);
 }
 
-/* sums = all batches applied, on the host in `out`. */
-static inline ps_status case_apply(const case_batch *batches, int count, const case_vectors *v,
-                                   ps_stream *stream, void *out)
+enum { CASE_BATCHES_MAX = 8 };
+typedef struct case_batches {
+    int count;
+    case_batch batch[CASE_BATCHES_MAX];
+} case_batches;
+
+static inline void case_batches_release(case_batches *b)
 {
+    for (int i = 0; i < b->count; ++i) case_batch_release(&b->batch[i]);
+}
+
+/* sums = all batches applied, on the host in `out`. */
+static inline ps_status case_apply(const void *of, const case_vectors *v, ps_stream *stream,
+                                   void *out)
+{
+    const case_batches *batches = of;
     int64_t bytes = v->unknowns * v->sums_stride * (int64_t)v->size;
     PS_TRY(ps_fill_zero(stream, v->device_sums, bytes));
-    for (int b = 0; b < count; ++b) {
-        ps_slice_batch_memory memory = {.table = batches[b].table,
-                                        .scratch = batches[b].scratch,
-                                        .base = batches[b].base,
+    for (int b = 0; b < batches->count; ++b) {
+        const case_batch *batch = &batches->batch[b];
+        ps_slice_batch_memory memory = {.table = batch->table,
+                                        .scratch = batch->scratch,
+                                        .base = batch->base,
                                         .past = v->device_past,
                                         .past_stride = v->stride,
                                         .past_origin = v->origin,
                                         .sums = v->device_sums,
                                         .sums_stride = v->sums_stride};
-        PS_TRY(ps_slice_batch_run(&batches[b].plan, &memory, stream));
+        PS_TRY(ps_slice_batch_run(&batch->plan, &memory, stream));
     }
     PS_TRY(ps_copy_to_host(stream, out, v->device_sums, bytes));
     return ps_stream_wait(stream);
@@ -341,28 +361,17 @@ static inline double case_error(const case_tiles *tiles, const case_vectors *v)
 static inline ps_status case_run(const batch_case *c, const case_tiles *tiles, ps_device *device,
                                  int64_t group, double *worst)
 {
-    enum { BATCHES_MAX = 8 };
-    case_batch batches[BATCHES_MAX] = {{.base = NULL}};
-    case_vectors v = {0};
-    ps_stream *stream = NULL;
-    ps_status status;
-    PS_GUARD(status, done, ps_stream_open(device, &stream));
-    PS_GUARD(status, done,
-             case_vectors_init(&v, c, device, stream, tiles->header.slices.precision, group));
+    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
+    PS_SCOPED(case_vectors_release) case_vectors v = {0};
+    PS_SCOPED(case_batches_release) case_batches batches = {0};
+    PS_TRY(ps_stream_open(device, &stream));
+    PS_TRY(case_vectors_init(&v, c, stream, tiles->header.slices.precision, group));
     for (int b = 0; b < c->batches; ++b)
-        PS_GUARD(status, done,
-                 case_batch_init(tiles, tiles->count * b / c->batches,
-                                 tiles->count * (b + 1) / c->batches, c->kernel, group, device,
-                                 stream, &batches[b]));
-    PS_GUARD(status, done, case_apply(batches, c->batches, &v, stream, v.sums));
-    PS_GUARD(status, done, case_apply(batches, c->batches, &v, stream, v.again));
+        PS_TRY(case_batch_init(tiles, tiles->count * b / c->batches,
+                               tiles->count * (b + 1) / c->batches, c->kernel, group, stream,
+                               &batches.batch[batches.count++]));
+    ps_status status = case_twice(case_apply, &batches, &v, stream);
     *worst = case_error(tiles, &v);
-    if (memcmp(v.sums, v.again, (size_t)(v.unknowns * v.sums_stride) * v.size) != 0)
-        status = ps_fail(PS_FAILED, "two runs of one plan differ in their bits");
-done:
-    for (int b = 0; b < c->batches; ++b) case_batch_release(&batches[b], device);
-    case_vectors_release(&v, device);
-    ps_stream_close(&stream);
     return status;
 }
 

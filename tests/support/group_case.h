@@ -101,21 +101,18 @@ static inline ps_status group_case_near(group_case *c)
 static inline ps_status group_case_pack(group_case *c)
 {
     int64_t warps = (c->unknowns + 31) / 32;
-    ps_near_packing packing = {.near = &c->near,
-                               .threads = c->threads ? c->threads : ps_processor_count()};
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&packing.tally, 2 * (warps + 1), "a test"));
-    PS_GUARD(status, done,
-             ps_alloc(&packing.scratch, packing.threads * ps_near_packing_scratch(c->unknowns), 1,
-                      "a test"));
-    PS_GUARD(status, done, ps_near_packing_measure(&packing, &c->packed));
-    PS_GUARD(status, done, ps_alloc(&c->packing, ps_packed_near_bytes(&c->packed), 1, "a test"));
+    PS_SCOPED_MEMORY int64_t *tally = NULL;
+    PS_SCOPED_MEMORY void *scratch = NULL;
+    int threads = c->threads ? c->threads : ps_processor_count();
+    PS_TRY(PS_ALLOC(&tally, 2 * (warps + 1), "a test"));
+    PS_TRY(ps_alloc(&scratch, threads * ps_near_packing_scratch(c->unknowns), 1, "a test"));
+    ps_near_packing packing = {
+        .near = &c->near, .threads = threads, .tally = tally, .scratch = scratch};
+    PS_TRY(ps_near_packing_measure(&packing, &c->packed));
+    PS_TRY(ps_alloc(&c->packing, ps_packed_near_bytes(&c->packed), 1, "a test"));
     ps_packed_near_attach(&c->packed, c->packing);
     ps_near_packing_fill(&packing, &c->packed);
-done:
-    free(packing.tally);
-    free(packing.scratch);
-    return status;
+    return PS_OK;
 }
 
 /* ---- M^0 and vectors ---- */
@@ -151,14 +148,11 @@ static inline ps_status group_case_m0(group_case *c)
     PS_TRY(PS_ALLOC(&c->scale, n, "a test"));
     PS_TRY(ps_csr_inverse_diagonal(m, true, c->scale));
     PS_TRY(PS_ALLOC(&scratch, n, "a test"));
-    ps_status status = ps_packed_m0_measure(m, scratch, &c->packed_m0);
-    if (status == PS_OK)
-        status = ps_alloc(&c->packing_m0, ps_packed_m0_bytes(&c->packed_m0), 1, "a test");
-    if (status == PS_OK) {
-        ps_packed_m0_attach(&c->packed_m0, c->packing_m0);
-        ps_packed_m0_fill(m, scratch, &c->packed_m0);
-    }
-    return status;
+    PS_TRY(ps_packed_m0_measure(m, scratch, &c->packed_m0));
+    PS_TRY(ps_alloc(&c->packing_m0, ps_packed_m0_bytes(&c->packed_m0), 1, "a test"));
+    ps_packed_m0_attach(&c->packed_m0, c->packing_m0);
+    ps_packed_m0_fill(m, scratch, &c->packed_m0);
+    return PS_OK;
 }
 
 static inline ps_status group_case_vectors(group_case *c)
@@ -240,11 +234,9 @@ static inline void group_case_drop(group_case *c)
         if (c->lining[q]) group_case_drop(c->lining[q]);
         free(c->lining[q]);
     }
-    void *all[] = {c->near.row_start, c->near.columns, c->near.values, c->m0.row_start,
-                   c->m0.columns,     c->m0.values,    c->scale,       c->weights,
-                   c->loads,          c->last[0],      c->last[1],     c->sums,
-                   c->packing,        c->packing_m0};
-    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
+    PS_FREE(c->near.row_start, c->near.columns, c->near.values, c->m0.row_start, c->m0.columns,
+            c->m0.values, c->scale, c->weights, c->loads, c->last[0], c->last[1], c->sums,
+            c->packing, c->packing_m0);
 }
 
 /* ---- on a device ---- */
@@ -270,16 +262,16 @@ static inline ps_status group_case_send(group_place *p, const void *from, int64_
         PS_TRY(ps_alloc(&poison, bytes, 1, "a test"));
         memset(poison, 0xee, (size_t)bytes);
     }
-    ps_status status = ps_copy_to_device(p->stream, *out, from ? from : poison, bytes);
-    if (status == PS_OK) status = ps_stream_wait(p->stream);
-    return status;
+    PS_TRY(ps_copy_to_device(p->stream, *out, from ? from : poison, bytes));
+    return ps_stream_wait(p->stream);
 }
 
 static inline ps_status group_case_send_lining(const group_case *c, group_place *p,
                                                ps_group_lining *l)
 {
     int64_t n = c->unknowns, bytes = (c->filter.states + 1) * n * 8;
-    void *near, *rest = NULL;
+    void *near;
+    PS_SCOPED_MEMORY void *rest = NULL;
     const ps_csr *m = &c->m0;
     *l = (ps_group_lining){.near = c->packed, .m0 = {.rows = n}, .filter = c->filter};
     PS_TRY(group_case_send(p, c->packing, ps_packed_near_bytes(&c->packed), &near));
@@ -291,9 +283,7 @@ static inline ps_status group_case_send_lining(const group_case *c, group_place 
     PS_TRY(group_case_send(p, m->values, m->nnz * 8, (void **)&l->m0.values));
     PS_TRY(group_case_send(p, NULL, ps_group_lining_workspace(n), (void **)&l->w));
     PS_TRY(ps_alloc(&rest, bytes, 1, "a test"));
-    ps_status status = group_case_send(p, rest, bytes, (void **)&l->state);
-    free(rest);
-    return status;
+    return group_case_send(p, rest, bytes, (void **)&l->state);
 }
 
 static inline ps_status group_case_place(const group_case *c, const char *device, group_place *p)
@@ -353,9 +343,7 @@ typedef struct group_answer {
 
 static inline void group_answer_free(group_answer *a)
 {
-    free(a->recent);
-    free(a->last[0]);
-    free(a->last[1]);
+    PS_FREE(a->recent, a->last[0], a->last[1]);
     for (int q = 0; q < GROUP_CASE_LININGS; ++q) free(a->state[q]);
 }
 
@@ -384,13 +372,11 @@ static inline ps_status group_case_fetch(const group_case *c, group_place *p, gr
 /* Places the case on a device, solves it once, fetches what it left. */
 static inline ps_status group_case_run(const group_case *c, const char *device, group_answer *out)
 {
-    group_place p;
+    PS_SCOPED(group_case_leave) group_place p = {0};
     memset(out, 0, sizeof *out);
-    ps_status status = group_case_place(c, device, &p);
-    if (status == PS_OK) status = ps_group_solve_run(&p.solve, p.stream);
-    if (status == PS_OK) status = group_case_fetch(c, &p, out);
-    group_case_leave(&p);
-    return status;
+    PS_TRY(group_case_place(c, device, &p));
+    PS_TRY(ps_group_solve_run(&p.solve, p.stream));
+    return group_case_fetch(c, &p, out);
 }
 
 #endif

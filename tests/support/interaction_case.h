@@ -10,6 +10,7 @@
 
 #include "kernels/tdbem/cut.h"
 #include "kernels/tdbem/interaction.h"
+#include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "tests/support/icosphere.h"
 
@@ -33,11 +34,7 @@ typedef struct interaction_case {
 static inline void interaction_case_release(interaction_case *c)
 {
     icosphere_release(&c->sphere);
-    free(c->triangles);
-    free(c->reach);
-    free(c->spread);
-    free(c->around_start);
-    free(c->around);
+    PS_FREE(c->triangles, c->reach, c->spread, c->around_start, c->around);
     memset(c, 0, sizeof *c);
 }
 
@@ -61,9 +58,8 @@ static inline void interaction_case_init(interaction_case *c, const icosphere *m
     c->triangles = malloc((size_t)mesh->triangle_count * sizeof *c->triangles);
     interaction_case_ok(
         ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, c->triangles));
-    int32_t *order = malloc((size_t)mesh->triangle_count * sizeof *order);
+    PS_SCOPED_MEMORY int32_t *order = malloc((size_t)mesh->triangle_count * sizeof *order);
     ps_triangles_set_cut(c->triangles, mesh->triangle_count, order);
-    free(order);
     bool hard = formulation == PS_SOUND_HARD;
     if (hard) interaction_case_around(c, mesh);
     c->interaction = (ps_interaction){.formulation = formulation,
@@ -98,7 +94,7 @@ static inline void interaction_case_mirror(interaction_case *c, const icosphere 
                                            const ps_reflectors *mirrors)
 {
     int64_t count = mesh->triangle_count, images = ps_reflectors_images(mirrors);
-    double *image = malloc((size_t)(3 * mesh->vertex_count) * sizeof *image);
+    PS_SCOPED_MEMORY double *image = malloc((size_t)(3 * mesh->vertex_count) * sizeof *image);
     c->triangles = realloc(c->triangles, (size_t)(images * count) * sizeof *c->triangles);
     for (int m = 1; m < images; ++m) {
         for (int64_t v = 0; v < mesh->vertex_count; ++v)
@@ -106,7 +102,6 @@ static inline void interaction_case_mirror(interaction_case *c, const icosphere 
         interaction_case_ok(
             ps_triangles_init(image, mesh->triangles, count, c->triangles + m * count));
     }
-    free(image);
     c->interaction.triangles = c->triangles;
     c->interaction.mirrors = *mirrors;
     c->spread = calloc((size_t)c->interaction.unknowns, sizeof *c->spread);
@@ -136,12 +131,8 @@ static inline void interaction_tile_init(const ps_interaction *interaction, int6
 
 static inline void interaction_tile_release(ps_interaction_tile *tile)
 {
-    free(tile->starts);
-    free(tile->lengths);
-    free(tile->values);
-    free(tile->near_rows);
-    free(tile->near_columns);
-    free(tile->near_values);
+    PS_FREE(tile->starts, tile->lengths, tile->values);
+    PS_FREE(tile->near_rows, tile->near_columns, tile->near_values);
     memset(tile, 0, sizeof *tile);
 }
 

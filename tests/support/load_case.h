@@ -66,8 +66,7 @@ static inline ps_status load_case_open(load_case *c, const char *device)
 
 static inline void load_case_close(load_case *c)
 {
-    void *host[] = {c->staged, c->fetched, c->expected, c->workspace};
-    for (int i = 0; i < 4; ++i) free(host[i]);
+    PS_FREE(c->staged, c->fetched, c->expected, c->workspace);
     ps_device_free(c->device, c->memory);
     ps_device_free(c->device, c->work);
     ps_device_free(c->device, c->out);
@@ -79,33 +78,25 @@ static inline void load_case_close(load_case *c)
 static inline ps_status load_case_compare(load_case *c, double bound)
 {
     int64_t n = ps_load_unknowns(&c->load);
-    double largest = 0, apart = 0;
     for (int64_t g = 0; g < LOAD_CASE_STEPS; ++g)
         ps_load_evaluate(&c->load, LOAD_CASE_FIRST + g, c->expected + g * n, c->workspace);
-    for (int64_t i = 0; i < n * LOAD_CASE_STEPS; ++i) {
-        largest = worse_of(largest, fabs(c->expected[i]));
-        double off = fabs(c->fetched[i] - c->expected[i]);
-        apart = off <= apart ? apart : off; /* NaN comes through */
-    }
-    if (!(largest > 0)) return ps_fail(PS_FAILED, "there is no load to compare");
-    if (!(apart <= bound * largest))
-        return ps_fail(PS_FAILED, "%.3g of the largest load off, allowed %.3g", apart / largest,
-                       bound);
+    if (!(largest_of(c->expected, n * LOAD_CASE_STEPS) > 0))
+        return ps_fail(PS_FAILED, "there is no load to compare");
+    double apart = relative_most(c->fetched, c->expected, n * LOAD_CASE_STEPS);
+    if (!(apart <= bound))
+        return ps_fail(PS_FAILED, "%.3g of the largest load off, allowed %.3g", apart, bound);
     return PS_OK;
 }
 
 static inline ps_status load_case_one(const char *device, const ps_load *load, double bound)
 {
     PS_SCOPED(load_case_close) load_case c = {.load = *load};
-    ps_status status = load_case_open(&c, device);
     int64_t items = ps_load_unknowns(load) * LOAD_CASE_STEPS;
-    if (status == PS_OK)
-        status =
-            ps_device_load_run(&c.there, LOAD_CASE_FIRST, LOAD_CASE_STEPS, c.out, c.work, c.stream);
-    if (status == PS_OK) status = ps_copy_to_host(c.stream, c.fetched, c.out, items * 8);
-    if (status == PS_OK) status = ps_stream_wait(c.stream);
-    if (status == PS_OK) status = load_case_compare(&c, bound);
-    return status;
+    PS_TRY(load_case_open(&c, device));
+    PS_TRY(ps_device_load_run(&c.there, LOAD_CASE_FIRST, LOAD_CASE_STEPS, c.out, c.work, c.stream));
+    PS_TRY(ps_copy_to_host(c.stream, c.fetched, c.out, items * 8));
+    PS_TRY(ps_stream_wait(c.stream));
+    return load_case_compare(&c, bound);
 }
 
 /* All shapes and formulations, and the combined field equation, on a sphere of 20 * 4^levels

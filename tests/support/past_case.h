@@ -9,6 +9,7 @@
 #include "kernels/common/reals.h"
 #include "kernels/tdbem/past_window.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { PAST_CASE_GROUPS = 40, PAST_CASE_K = 37, PAST_CASE_COLUMNS = 9 };
 
@@ -68,22 +69,25 @@ static inline ps_status past_case_open(past_case *c, const char *device, int64_t
     return ps_fill_zero(c->stream, c->window.data, bytes);
 }
 
+static inline void past_case_close(past_case *c)
+{
+    ps_device_free(c->device, c->window.data);
+    ps_device_free(c->device, c->recent);
+    ps_stream_close(&c->stream);
+    ps_device_close(&c->device);
+    PS_FREE(c->host, c->host_recent);
+}
+
 /* Marches through several slides; groups are whole ones, but for some short ones. */
 static inline ps_status past_case_check(const char *device, int64_t unknowns, int64_t group,
                                         ps_precision precision)
 {
-    past_case c = {0};
+    PS_SCOPED(past_case_close) past_case c = {0};
     int64_t steps = 0;
-    ps_status status = past_case_open(&c, device, unknowns, group, precision);
-    for (int k = 0; k < PAST_CASE_GROUPS && status == PS_OK; ++k)
-        status = past_case_group(&c, &steps, k % 9 == 5 ? (group + 1) / 2 : group);
-    ps_device_free(c.device, c.window.data);
-    ps_device_free(c.device, c.recent);
-    ps_stream_close(&c.stream);
-    ps_device_close(&c.device);
-    free(c.host);
-    free(c.host_recent);
-    return status;
+    PS_TRY(past_case_open(&c, device, unknowns, group, precision));
+    for (int k = 0; k < PAST_CASE_GROUPS; ++k)
+        PS_TRY(past_case_group(&c, &steps, k % 9 == 5 ? (group + 1) / 2 : group));
+    return PS_OK;
 }
 
 #endif

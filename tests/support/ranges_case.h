@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "kernels/common/copy_ranges.h"
+#include "runtime/memory.h"
+#include "runtime/scope.h"
+#include "tests/support/random.h"
 
 typedef struct ranges_case {
     ps_copy_ranges copy; /* memory of the device  */
@@ -28,12 +31,11 @@ static inline void ranges_case_fill(ranges_case *c, int64_t count, int item_byte
     c->to = malloc((size_t)c->bytes);
     c->expected = malloc((size_t)c->bytes);
     for (int64_t i = 0; i < c->bytes; ++i) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        c->from[i] = (char)(random >> 56);
+        c->from[i] = (char)(congruence_next(&random) >> 56);
         c->to[i] = c->expected[i] = (char)(i % 127);
     }
     for (int64_t r = 0; r < count; ++r) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
+        congruence_next(&random);
         ps_range *range = &c->ranges[r];
         range->count = (int64_t)(random >> 33) % (room - step + 1);
         range->from = (count - 1 - r) * room;
@@ -73,24 +75,23 @@ static inline ps_status ranges_case_copy(ranges_case *c, ps_device *device, ps_s
                          (long long)c->copy.count, c->copy.item_bytes);
 }
 
+static inline void ranges_case_release(ranges_case *c)
+{
+    PS_FREE(c->ranges, c->from, c->to, c->expected);
+}
+
 /* Both sizes of items, ranges that begin at 16 bytes and those that do not. */
 static inline ps_status ranges_case_all(ps_device *device)
 {
     static const int64_t counts[] = {1, 37, 999}, steps[] = {1, 4};
-    ps_stream *stream;
+    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
     PS_TRY(ps_stream_open(device, &stream));
-    ps_status status = PS_OK;
-    for (int e = 0; status == PS_OK && e < 12; ++e) {
-        ranges_case c = {0};
+    for (int e = 0; e < 12; ++e) {
+        PS_SCOPED(ranges_case_release) ranges_case c = {0};
         ranges_case_fill(&c, counts[e % 3], e / 3 % 2 ? 8 : 4, steps[e / 6]);
-        status = ranges_case_copy(&c, device, stream);
-        free(c.ranges);
-        free(c.from);
-        free(c.to);
-        free(c.expected);
+        PS_TRY(ranges_case_copy(&c, device, stream));
     }
-    ps_stream_close(&stream);
-    return status;
+    return PS_OK;
 }
 
 #endif

@@ -18,62 +18,56 @@ static inline bool symmetric_keeps(const batch_case *c, const ps_block_tile *til
 }
 
 typedef struct symmetric_batch {
+    ps_device *device;
     ps_symmetric_plan plan;
     void *host_table, *table, *scratch, *base;
 } symmetric_batch;
 
-static inline void symmetric_release(symmetric_batch *b, ps_device *device)
+static inline void symmetric_release(symmetric_batch *b)
 {
-    ps_device_free(device, b->table);
-    ps_device_free(device, b->scratch);
-    ps_device_free(device, b->base);
+    ps_device_free(b->device, b->table);
+    ps_device_free(b->device, b->scratch);
+    ps_device_free(b->device, b->base);
     free(b->host_table);
 }
 
 /* The kept tiles on the device, in rounds of `room` bytes of scratch memory. */
 static inline ps_status symmetric_open(const batch_case *c, const case_tiles *all, int64_t group,
-                                       int64_t room, ps_device *device, ps_stream *stream,
-                                       symmetric_batch *out)
+                                       int64_t room, ps_stream *stream, symmetric_batch *out)
 {
-    ps_symmetric_tile *tiles;
-    int32_t *work = NULL;
+    PS_SCOPED_MEMORY ps_symmetric_tile *tiles = NULL;
+    PS_SCOPED_MEMORY int32_t *work = NULL;
     int64_t count = 0, bytes = 0;
     bool both;
-    ps_status status;
-    *out = (symmetric_batch){0};
+    ps_device *device = ps_stream_device(stream);
+    *out = (symmetric_batch){.device = device};
     PS_TRY(PS_ALLOC(&tiles, all->count, "tiles"));
-    PS_GUARD(status, done, PS_ALLOC(&work, c->unknowns + 1, "units"));
+    PS_TRY(PS_ALLOC(&work, c->unknowns + 1, "units"));
     for (int64_t t = 0; t < all->count; ++t) {
         if (!symmetric_keeps(c, &all->tiles[t], &both)) continue;
         tiles[count++] = ps_symmetric_tile_at(&all->tiles[t], all->images[t], bytes, both);
         bytes += all->bytes[t];
     }
-    PS_GUARD(status, done, ps_device_alloc(device, bytes, &out->base));
+    PS_TRY(ps_device_alloc(device, bytes, &out->base));
     for (int64_t t = 0, at = 0; t < all->count; ++t) {
         if (!symmetric_keeps(c, &all->tiles[t], &both)) continue;
-        PS_GUARD(status, done,
-                 ps_copy_to_device(stream, (char *)out->base + at, all->images[t], all->bytes[t]));
+        PS_TRY(ps_copy_to_device(stream, (char *)out->base + at, all->images[t], all->bytes[t]));
         at += all->bytes[t];
     }
-    PS_GUARD(status, done,
-             ps_symmetric_plan_make(&all->header, c->unknowns, group, room, tiles, count, work,
-                                    &out->plan));
-    PS_GUARD(status, done, ps_alloc(&out->host_table, out->plan.table_bytes, 1, "table"));
+    PS_TRY(ps_symmetric_plan_make(&all->header, c->unknowns, group, room, tiles, count, work,
+                                  &out->plan));
+    PS_TRY(ps_alloc(&out->host_table, out->plan.table_bytes, 1, "table"));
     ps_symmetric_table(&out->plan, tiles, work, out->host_table);
-    PS_GUARD(status, done, ps_device_alloc(device, out->plan.table_bytes, &out->table));
-    PS_GUARD(status, done, ps_device_alloc(device, out->plan.scratch_bytes, &out->scratch));
-    PS_GUARD(status, done,
-             ps_copy_to_device(stream, out->table, out->host_table, out->plan.table_bytes));
-    status = ps_stream_wait(stream);
-done:
-    free(tiles);
-    free(work);
-    return status;
+    PS_TRY(ps_device_alloc(device, out->plan.table_bytes, &out->table));
+    PS_TRY(ps_device_alloc(device, out->plan.scratch_bytes, &out->scratch));
+    PS_TRY(ps_copy_to_device(stream, out->table, out->host_table, out->plan.table_bytes));
+    return ps_stream_wait(stream);
 }
 
-static inline ps_status symmetric_apply(const symmetric_batch *b, const case_vectors *v,
-                                        ps_stream *stream, void *out)
+static inline ps_status symmetric_apply(const void *of, const case_vectors *v, ps_stream *stream,
+                                        void *out)
 {
+    const symmetric_batch *b = of;
     int64_t bytes = v->unknowns * v->sums_stride * (int64_t)v->size;
     ps_symmetric_memory memory = {.table = b->table,
                                   .host_table = b->host_table,
@@ -95,24 +89,15 @@ static inline ps_status symmetric_run(const batch_case *c, const case_tiles *til
                                       ps_device *device, int64_t group, int64_t room, double *worst,
                                       int64_t *rounds)
 {
-    case_vectors v = {0};
-    symmetric_batch batch = {0};
-    ps_stream *stream = NULL;
-    ps_status status;
-    PS_GUARD(status, done, ps_stream_open(device, &stream));
-    PS_GUARD(status, done,
-             case_vectors_init(&v, c, device, stream, tiles->header.slices.precision, group));
-    PS_GUARD(status, done, symmetric_open(c, tiles, group, room, device, stream, &batch));
-    PS_GUARD(status, done, symmetric_apply(&batch, &v, stream, v.sums));
-    PS_GUARD(status, done, symmetric_apply(&batch, &v, stream, v.again));
+    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
+    PS_SCOPED(case_vectors_release) case_vectors v = {0};
+    PS_SCOPED(symmetric_release) symmetric_batch batch = {0};
+    PS_TRY(ps_stream_open(device, &stream));
+    PS_TRY(case_vectors_init(&v, c, stream, tiles->header.slices.precision, group));
+    PS_TRY(symmetric_open(c, tiles, group, room, stream, &batch));
+    ps_status status = case_twice(symmetric_apply, &batch, &v, stream);
     *worst = case_error(tiles, &v);
     *rounds = batch.plan.rounds;
-    if (memcmp(v.sums, v.again, (size_t)(v.unknowns * v.sums_stride) * v.size) != 0)
-        status = ps_fail(PS_FAILED, "two runs of one plan differ in their bits");
-done:
-    symmetric_release(&batch, device);
-    case_vectors_release(&v, device);
-    ps_stream_close(&stream);
     return status;
 }
 

@@ -121,8 +121,8 @@ static void soup_agrees_with_all_pairs(void **state)
     uint64_t random = 3;
     for (int n = 0; n < 7; ++n) {
         int64_t count = counts[n], expected = 0;
-        double(*x)[3] = malloc((size_t)(3 * count) * sizeof *x);
-        int32_t(*triangles)[3] = malloc((size_t)count * sizeof *triangles), hit[300];
+        double x[900][3];
+        int32_t triangles[300][3], hit[300];
         for (int64_t i = 0; i < 3 * count; ++i) {
             for (int c = 0; c < 3; ++c)
                 x[i][c] =
@@ -144,7 +144,6 @@ static void soup_agrees_with_all_pairs(void **state)
             assert_int_equal(
                 intersections(*x, 3 * count, *triangles, count, (ps_space_curve)curve, hit),
                 expected);
-        free(x), free(triangles);
     }
 }
 

@@ -115,9 +115,8 @@ static void moebius_band_has_no_orientation(void **state)
 static void large_fan(void **state)
 {
     enum { COUNT = 1000 };
-    int32_t(*fan)[3] = malloc(COUNT * sizeof *fan);
-    uint32_t *start = malloc((COUNT + 2) * 4), *ids = malloc(3 * COUNT * 4),
-             *mate = malloc(3 * COUNT * 4);
+    static int32_t fan[COUNT][3];
+    static uint32_t start[COUNT + 2], ids[3 * COUNT], mate[3 * COUNT];
     for (int32_t i = 0; i < COUNT; ++i) {
         fan[i][0] = 0;
         fan[i][1] = 1 + (i * 7 + 3) % COUNT; /* in a scrambled order */
@@ -132,7 +131,6 @@ static void large_fan(void **state)
             assert_int_equal(fan[mate[h] / 3][h % 3 == 0 ? 2 : 1], fan[h / 3][h % 3 == 0 ? 1 : 2]);
     }
     assert_int_equal(start[1], 2 * COUNT);
-    free(fan), free(start), free(ids), free(mate);
 }
 
 static void equal_cells_are_neighbours_in_the_sort(void **state)

@@ -62,8 +62,9 @@ static void radix_sort_is_stable_and_right(void **state)
         for (int w = 0; w < 5; ++w) {
             int64_t n = counts[c];
             size_t room = (size_t)n + 1;
-            uint64_t *keys = calloc(room, 8), *scratch = calloc(room, 8), *pairs = calloc(room, 16);
-            int32_t *items = calloc(room, 4), *items_scratch = calloc(room, 4);
+            PS_SCOPED_MEMORY uint64_t *keys = calloc(room, 8), *scratch = calloc(room, 8),
+                                      *pairs = calloc(room, 16);
+            PS_SCOPED_MEMORY int32_t *items = calloc(room, 4), *items_scratch = calloc(room, 4);
             for (int64_t i = 0; i < n; ++i) {
                 keys[i] = (uint64_t)(check_random(&random) * 0x1p53) << 11 >> (64 - widths[w]);
                 items[i] = (int32_t)i;
@@ -76,7 +77,6 @@ static void radix_sort_is_stable_and_right(void **state)
                 assert_true(keys[i] == pairs[2 * i]);
                 assert_true((uint64_t)items[i] == pairs[2 * i + 1]);
             }
-            free(keys), free(scratch), free(pairs), free(items), free(items_scratch);
         }
 }
 

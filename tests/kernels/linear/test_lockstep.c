@@ -27,13 +27,13 @@ static dense make_matrix(int parts, double diagonal)
 /* B^T B / N + 1/10 */
 static dense make_positive(void)
 {
-    dense b = make_matrix(1, 0), d = {.parts = 1, .a = calloc(N * N, sizeof *d.a)};
+    dense d = {.parts = 1, .a = calloc(N * N, sizeof *d.a)};
+    PS_SCOPED_MEMORY double *b = make_matrix(1, 0).a;
     for (int64_t i = 0; i < N; ++i)
         for (int64_t j = 0; j < N; ++j) {
-            for (int64_t k = 0; k < N; ++k) d.a[i * N + j] += b.a[k * N + i] * b.a[k * N + j] / N;
+            for (int64_t k = 0; k < N; ++k) d.a[i * N + j] += b[k * N + i] * b[k * N + j] / N;
             d.a[i * N + j] += i == j ? .1 : 0;
         }
-    free(b.a);
     return d;
 }
 
@@ -302,8 +302,9 @@ static void test_refusals(void **state)
     check_fails(ps_lockstep_step(&t.solver), PS_FAILED, "not finite after 0 steps");
     t.b[2 * N * 3] = INFINITY;
     check_fails(ps_lockstep_begin(&t.solver), PS_FAILED, "right-hand side 3 is not finite");
-    t.options.restart = 0;
-    check_fails(ps_lockstep_attach(&t.solver, &t.system, &t.options, t.memory), PS_USAGE, "0 in a");
+    check_fails_if(t.options.restart, 0,
+                   ps_lockstep_attach(&t.solver, &t.system, &t.options, t.memory), PS_USAGE,
+                   "0 in a");
     t.options.restart = 5;
     t.options.method = PS_LOCKSTEP_CG;
     check_fails(ps_lockstep_attach(&t.solver, &t.system, &t.options, t.memory), PS_USAGE, "real");

@@ -67,13 +67,11 @@ static double lanczos(int64_t n, const double *values, int steps)
 
 static double lapack(int64_t n, const double *values)
 {
-    double *copy = malloc((size_t)(n * n) * sizeof *copy), *w = calloc((size_t)n, sizeof *w), least;
+    PS_SCOPED_MEMORY double *copy = malloc((size_t)(n * n) * sizeof *copy),
+                            *w = calloc((size_t)n, sizeof *w);
     memcpy(copy, values, (size_t)(n * n) * sizeof *copy);
     assert_int_equal(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'U', (int)n, copy, (int)n, w), 0);
-    least = w[0];
-    free(copy);
-    free(w);
-    return least;
+    return w[0];
 }
 
 static void check_case(ps_formulation formulation, int points, bool passive)
@@ -86,9 +84,11 @@ static void check_case(ps_formulation formulation, int points, bool passive)
     icosphere_init(&sphere, 1);
     interaction_case_init(&c, &sphere, formulation, points, icosphere_mean_edge(&sphere) / 4);
     n = c.interaction.unknowns;
-    double *m = interaction_dense(&c.interaction, &k_max), least = 1;
-    PS_SCOPED_MEMORY double *h = calloc((size_t)(n * n), sizeof *h);
-    for (int t = 0; t < 4; ++t) out[t] = calloc((size_t)(n * n), sizeof *out[t]);
+    double least = 1;
+    PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max),
+                            *h = calloc((size_t)(n * n), sizeof *h);
+    PS_SCOPED_MEMORY float *memory = calloc((size_t)(4 * n * n), sizeof *memory);
+    for (int t = 0; t < 4; ++t) out[t] = memory + t * n * n;
     interaction_tile_init(&c.interaction, 0, n, 0, n, &tile);
     interaction_tile_compute(&c.interaction, &tile);
     gathered(&tile, formulation, out);
@@ -106,8 +106,6 @@ static void check_case(ps_formulation formulation, int points, bool passive)
         check_at_most(-least, 1e-9);
     else
         check_at_most(1e-3, -least);
-    for (int t = 0; t < 4; ++t) free(out[t]);
-    free(m);
 }
 
 static void test_certificate(void **state)

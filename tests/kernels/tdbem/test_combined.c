@@ -5,11 +5,8 @@
  */
 #include "tests/check.h"
 
-#include <complex.h>
-#include <lapacke.h>
-#include <stdbool.h>
-
 #include "tests/support/distance.h"
+#include "tests/support/hermitian.h"
 #include "tests/support/interaction_case.h"
 
 /* Of area 4 pi. The roots of the guide's plain equation, and all others then, come with an h that
@@ -96,19 +93,9 @@ static void test_mirror(void **state)
 /* Least eigenvalue of the Hermitian part of M(z)/(1 - z), z = e^{i angle}, over its largest. */
 static double passivity_at(const double *m, int64_t k_max, int64_t n, double angle)
 {
-    double complex z = cexp(I * angle), power = 1 / (1 - z);
-    double complex *x = calloc((size_t)(n * n), sizeof *x), *h = calloc((size_t)(n * n), sizeof *h);
-    PS_SCOPED_MEMORY double *values = calloc((size_t)n, sizeof *values);
-    for (int64_t k = 0; k <= k_max; ++k, power *= z)
-        for (int64_t v = 0; v < n * n; ++v) x[v] += power * m[k * n * n + v];
-    for (int64_t j = 0; j < n; ++j)
-        for (int64_t i = 0; i < n; ++i) h[j * n + i] = (x[j * n + i] + conj(x[i * n + j])) / 2;
-    int size = (int)n;
-    assert_int_equal(LAPACKE_zheev(LAPACK_COL_MAJOR, 'N', 'U', size, (void *)h, size, values), 0);
-    double least = values[0] / values[n - 1];
-    free(x);
-    free(h);
-    return least;
+    double ends[2];
+    hermitian_ends(m, k_max, n, angle, true, ends);
+    return ends[0] / ends[1];
 }
 
 /* Roots of det sum_k z^{-k} M^k = 0, from the companion matrix of -(M^0)^{-1} M^k: how many are 1,
@@ -261,17 +248,18 @@ static void test_lining_parts(void **state)
 static void test_lining_roots(void **state)
 {
     static const double alphas[2] = {0, .25}, walls[2] = {.3, 3};
-    interaction_case c;
     uint8_t all[80];
     memset(all, 1, sizeof all);
     for (int a = 0; a < 2; ++a) {
+        PS_SCOPED(interaction_case_release) interaction_case c = {0};
         sphere80(&c, 2, alphas[a]);
         int64_t k_max, k_g, n = c.interaction.unknowns;
         PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
         PS_SCOPED_MEMORY double *g = lining_dense(&c, all, alphas[a], &k_g);
         assert_int_equal(k_max, k_g);
         for (int w = 0; w < 2; ++w) {
-            double *sum = malloc((size_t)(n * n * (k_max + 1)) * sizeof *sum), least = 1;
+            PS_SCOPED_MEMORY double *sum = malloc((size_t)(n * n * (k_max + 1)) * sizeof *sum);
+            double least = 1;
             int ones;
             for (int64_t v = 0; v < n * n * (k_max + 1); ++v) sum[v] = m[v] + walls[w] * g[v];
             double root = largest_root(sum, k_max, n, &ones);
@@ -282,8 +270,6 @@ static void test_lining_roots(void **state)
             check_at_most(root, a ? .98 : 1);
             if (w == 0 || a == 1) check_at_most(-least, 0);
             assert_int_equal(ones, a ? 1 : 2);
-            free(sum);
         }
-        interaction_case_release(&c);
     }
 }

@@ -88,8 +88,7 @@ static void threads_do_not_matter(void **state)
     PS_SCOPED(group_case_drop)
     group_case one = make(500, 16, PS_SINGLE),
                three = make(500, 16, PS_SINGLE);
-    free(one.packing);
-    free(three.packing);
+    PS_FREE(one.packing, three.packing);
     one.threads = 1;
     three.threads = 3;
     check_ok(group_case_pack(&one));
@@ -153,7 +152,8 @@ static void give_way(const group_case *c, const double *recent, int64_t g, doubl
                      double *right)
 {
     int64_t n = c->unknowns;
-    double *w = calloc((size_t)(2 * n), sizeof *w), *past = w + n;
+    PS_SCOPED_MEMORY double *w = calloc((size_t)(2 * n), sizeof *w);
+    double *past = w + n;
     ps_admittance_past(&c->filter, n, state, past);
     for (int64_t i = 0; i < n; ++i) {
         w[i] = known(c, recent, g, i);
@@ -161,14 +161,14 @@ static void give_way(const group_case *c, const double *recent, int64_t g, doubl
         w[i] += own(c, recent + g * n, i);
     }
     ps_admittance_advance(&c->filter, n, w, state);
-    free(w);
 }
 
 /* |l - s - sum M^m a - beta * w - M^0 a| / |b| of step g, from the matrices alone. */
 static double misfit(const group_case *c, const double *recent, int64_t g, double **states)
 {
     int64_t n = c->unknowns;
-    double rest = 0, size = 0, *b = calloc((size_t)n, sizeof *b);
+    double rest = 0, size = 0;
+    PS_SCOPED_MEMORY double *b = calloc((size_t)n, sizeof *b);
     for (int64_t i = 0; i < n; ++i) b[i] = c->loads[g * n + i] - known(c, recent, g, i);
     for (int q = 0; q < c->linings; ++q) give_way(c->lining[q], recent, g, states[q], b);
     for (int64_t i = 0; i < n; ++i) {
@@ -176,7 +176,6 @@ static double misfit(const group_case *c, const double *recent, int64_t g, doubl
         rest += r * r;
         size += b[i] * b[i];
     }
-    free(b);
     return sqrt(rest / size);
 }
 
@@ -211,20 +210,19 @@ static void walls_that_give_way_have_their_part(void **state)
 {
     for (int precision = 0; precision < 2; ++precision) {
         PS_SCOPED(group_case_drop) group_case c = make_as(101, 11, (ps_precision)precision, true);
+        PS_SCOPED_MEMORY double *zeros = calloc((size_t)(4 * c.unknowns * GROUP_CASE_LININGS), 8);
         double *states[GROUP_CASE_LININGS];
         PS_SCOPED(group_answer_free) group_answer a = {0};
         c.linings = GROUP_CASE_LININGS;
         check_ok(group_case_linings(&c));
         check_ok(group_case_run(&c, "cpu", &a));
-        for (int q = 0; q < c.linings; ++q)
-            states[q] = calloc((size_t)(4 * c.unknowns), sizeof **states);
+        for (int q = 0; q < c.linings; ++q) states[q] = zeros + 4 * c.unknowns * q;
         for (int64_t g = 0; g < c.count; ++g) {
             assert_int_equal((int)a.steps[g].state, PS_GROUP_SOLVED);
             check_at_most(misfit(&c, a.recent, g, states), precision == PS_SINGLE ? 4e-7 : 2e-13);
         }
         for (int64_t i = 0; i < 3 * c.unknowns; ++i)
             check_near(a.state[0][i], states[0][i], 1e-12, 1e-10);
-        for (int q = 0; q < c.linings; ++q) free(states[q]);
     }
 }
 
@@ -279,12 +277,8 @@ static void refuses_what_does_not_fit(void **state)
 {
     PS_SCOPED(group_case_drop) group_case c = make(10, 2, PS_SINGLE);
     group_answer a;
-    c.count = 3;
-    check_fails(group_case_run(&c, "cpu", &a), PS_USAGE, "a group of 3 of 2 steps");
-    c.count = 2;
-    c.packed.group = 4;
-    check_fails(group_case_run(&c, "cpu", &a), PS_USAGE, "not of this group");
-    c.packed.group = 2;
+    check_fails_if(c.count, 3, group_case_run(&c, "cpu", &a), PS_USAGE, "a group of 3 of 2 steps");
+    check_fails_if(c.packed.group, 4, group_case_run(&c, "cpu", &a), PS_USAGE, "not of this group");
     c.linings = 1; /* whose M^0 is not symmetric */
     check_ok(group_case_linings(&c));
     check_fails(group_case_run(&c, "cpu", &a), PS_USAGE, "not of this group");

@@ -76,7 +76,8 @@ static void check_rule(int points, double bound, double at_least)
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
     interaction_case_sphere(&c, 1, 0, PS_SOUND_SOFT_S, points, .15);
     int64_t k_max, n = 80;
-    double worst = 0, *m = interaction_dense(&c.interaction, &k_max);
+    double worst = 0;
+    PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
     for (int e = 0; e < REFERENCES; ++e) {
         double actual = m[(reference[e].l * n + reference[e].j) * n + reference[e].i];
         double off = fabs(actual - reference[e].value);
@@ -84,7 +85,6 @@ static void check_rule(int points, double bound, double at_least)
     }
     check_at_most(worst, bound);
     check_at_most(at_least, worst); /* a rule this coarse cannot be better */
-    free(m);
 }
 
 static void test_rules(void **state)
@@ -104,13 +104,13 @@ static double shell_sum_error(int levels)
     icosphere_scale_to_area(&mesh);
     interaction_case_init(&c, &mesh, PS_SOUND_SOFT_S, 3, .25);
     int64_t k_max, n = mesh.triangle_count;
-    double worst = 0, exact = 2 * acos(-1) * .25, *m = interaction_dense(&c.interaction, &k_max);
+    double worst = 0, exact = 2 * acos(-1) * .25;
+    PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
     for (int64_t l = 0; l < 7; ++l) {
         double sum = 0;
         for (int64_t v = 0; v < n * n; ++v) sum += m[l * n * n + v];
         worst = worse_of(worst, fabs(sum / exact - 1));
     }
-    free(m);
     return worst;
 }
 
@@ -180,8 +180,7 @@ static void test_hard_sum(void **state)
                          hard.sphere.triangles[3 * p + ab / 3]] +=
                     .125 * whole * curls(&soft.triangles[p], ab / 3, &soft.triangles[q], ab % 3);
             }
-    double largest = 0;
-    for (int64_t v = 0; v < n * n; ++v) largest = worse_of(largest, fabs(expected[v]));
+    double largest = largest_of(expected, n * n);
     for (int64_t j = 0; j < n; ++j) {
         double row = 0;
         for (int64_t i = 0; i < n; ++i) {
@@ -255,8 +254,8 @@ static void test_hard_entries(void **state)
     c.interaction.speed = 1.7;
     enum { SHELLS = 8 };
     int64_t k_max, n = c.sphere.vertex_count;
-    double *m = interaction_dense(&c.interaction, &k_max), largest = 0;
-    PS_SCOPED_MEMORY double *expected = calloc((size_t)((SHELLS + 2) * n * n), sizeof *expected);
+    PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max),
+                            *expected = calloc((size_t)((SHELLS + 2) * n * n), sizeof *expected);
     assert_true(k_max < SHELLS + 2);
     for (int64_t s = 0; s < c.sphere.triangle_count; ++s)
         for (int64_t t = 0; t < c.sphere.triangle_count; ++t) {
@@ -270,11 +269,9 @@ static void test_hard_entries(void **state)
                 }
             reference_add(&c, s, t, one, SHELLS, expected);
         }
-    for (int64_t v = 0; v < (k_max + 1) * n * n; ++v)
-        largest = worse_of(largest, fabs(expected[v]));
+    double largest = largest_of(expected, (k_max + 1) * n * n);
     for (int64_t v = 0; v < (SHELLS + 2) * n * n; ++v)
         check_near(v < (k_max + 1) * n * n ? m[v] : 0, expected[v], 1e-11 * largest, 0);
-    free(m);
 }
 
 /* ---- tiles ---- */

@@ -14,11 +14,14 @@ typedef struct built {
     void *memory;
 } built;
 
+static void drop(built *b) { free(b->memory); }
+
 static built make(int layout, near_tiling tiling, ps_precision precision, int64_t group)
 {
     built out = {.packed = {.unknowns = UNKNOWNS, .group = group, .precision = precision}};
     ps_near_build build;
-    void *scratch = malloc((size_t)ps_near_build_bytes(UNKNOWNS, group, precision));
+    PS_SCOPED_MEMORY void *scratch =
+        malloc((size_t)ps_near_build_bytes(UNKNOWNS, group, precision));
     memset(scratch, 0xee, (size_t)ps_near_build_bytes(UNKNOWNS, group, precision));
     ps_near_build_init(&build, &out.packed, scratch);
     over_tiles(tiling, layout, precision, &build, take);
@@ -29,7 +32,6 @@ static built make(int layout, near_tiling tiling, ps_precision precision, int64_
     ps_near_build_fill(&build);
     over_tiles(tiling, layout, precision, &build, take);
     ps_near_build_finish(&build);
-    free(scratch);
     return out;
 }
 
@@ -53,8 +55,8 @@ static double *unpack(const ps_packed_near *p)
 static void every_entry_is_there_once(void **state)
 {
     for (int64_t group = 1; group <= 32; group *= 2) {
-        built b = make(PS_BLOCK_WARP, tilings[0], PS_DOUBLE, group);
-        double *dense = unpack(&b.packed);
+        PS_SCOPED(drop) built b = make(PS_BLOCK_WARP, tilings[0], PS_DOUBLE, group);
+        PS_SCOPED_MEMORY double *dense = unpack(&b.packed);
         assert_false(b.packed.inner);
         for (int64_t m = 0; m < group; ++m)
             for (int64_t i = 0; i < UNKNOWNS; ++i)
@@ -62,14 +64,12 @@ static void every_entry_is_there_once(void **state)
                     check_near(dense[(m * UNKNOWNS + i) * UNKNOWNS + j], m ? entry(i, j, m) : 0, 0,
                                0);
         if (group > 4) assert_true(b.packed.value_count * 32 > UNKNOWNS);
-        free(dense);
-        free(b.memory);
     }
 }
 
 static void vectors_come_by_their_first_step_and_column(void **state)
 {
-    built b = make(-1, tilings[0], PS_SINGLE, 16);
+    PS_SCOPED(drop) built b = make(-1, tilings[0], PS_SINGLE, 16);
     const ps_packed_near *p = &b.packed;
     assert_int_equal(p->vector_start[WARPS], p->vector_count);
     for (int64_t w = 0; w < WARPS; ++w)
@@ -83,34 +83,29 @@ static void vectors_come_by_their_first_step_and_column(void **state)
             for (int lane = 0; lane < 32; ++lane)
                 assert_true(p->starts[v * 32 + lane] + vector->width <= 16);
         }
-    free(b.memory);
 }
 
 static void layouts_and_tilings_give_the_same(void **state)
 {
     for (int precision = 0; precision < 2; ++precision) {
-        built first = make(-1, tilings[0], (ps_precision)precision, 16);
+        PS_SCOPED(drop) built first = make(-1, tilings[0], (ps_precision)precision, 16);
         int64_t bytes = ps_packed_near_bytes(&first.packed);
         for (int layout = -1; layout < 3; ++layout)
             for (int t = 0; t < 3; ++t) {
-                built b = make(layout, tilings[t], (ps_precision)precision, 16);
+                PS_SCOPED(drop) built b = make(layout, tilings[t], (ps_precision)precision, 16);
                 assert_int_equal(ps_packed_near_bytes(&b.packed), bytes);
                 assert_memory_equal(b.memory, first.memory, (size_t)bytes);
-                free(b.memory);
             }
-        free(first.memory);
     }
 }
 
 /* Values of halves: the same places, to rounding. */
 static void halves_are_near_the_entries(void **state)
 {
-    built b = make(HALVES, tilings[0], PS_DOUBLE, 8);
-    double *dense = unpack(&b.packed);
+    PS_SCOPED(drop) built b = make(HALVES, tilings[0], PS_DOUBLE, 8);
+    PS_SCOPED_MEMORY double *dense = unpack(&b.packed);
     for (int64_t m = 1; m < 8; ++m)
         for (int64_t i = 0; i < UNKNOWNS; ++i)
             for (int64_t j = 0; j < UNKNOWNS; ++j)
                 check_near(dense[(m * UNKNOWNS + i) * UNKNOWNS + j], entry(i, j, m), 0, 0x1p-11);
-    free(dense);
-    free(b.memory);
 }

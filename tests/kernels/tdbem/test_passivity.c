@@ -7,13 +7,11 @@
  */
 #include "tests/check.h"
 
-#include <complex.h>
-#include <lapacke.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "kernels/tdbem/half_values.h"
 #include "tests/support/cube.h"
+#include "tests/support/hermitian.h"
 #include "tests/support/interaction_case.h"
 #include "tests/support/thin_bodies.h"
 
@@ -21,21 +19,9 @@
  * eigenvalue seen at z. */
 static double smallest(const double *m, int64_t k_max, int64_t n, double angle, bool hard)
 {
-    double complex z = cexp(I * angle), power = 1;
-    double complex factor = hard ? 1 / (1 - z) : 1 - z;
-    double complex *x = calloc((size_t)(n * n), sizeof *x);
-    PS_SCOPED_MEMORY double *values = calloc((size_t)n, sizeof *values);
-    for (int64_t k = 0; k <= k_max; ++k, power *= z)
-        for (int64_t v = 0; v < n * n; ++v) x[v] += power * m[k * n * n + v];
-    for (int64_t v = 0; v < n * n; ++v) x[v] *= factor;
-    for (int64_t j = 0; j < n; ++j) /* X is symmetric: the Hermitian part is the real part */
-        for (int64_t i = 0; i <= j; ++i) x[j * n + i] = (x[j * n + i] + conj(x[i * n + j])) / 2;
-    assert_int_equal(LAPACKE_zheev(LAPACK_COL_MAJOR, 'N', 'U', (int)n, (lapack_complex_double *)x,
-                                   (int)n, values),
-                     0);
-    double least = values[0] / fmax(fabs(values[0]), fabs(values[n - 1]));
-    free(x);
-    return least;
+    double ends[2];
+    hermitian_ends(m, k_max, n, angle, hard, ends);
+    return ends[0] / fmax(fabs(ends[0]), fabs(ends[1]));
 }
 
 /* Rounds every row-vector of M^1 .. M^k_max to halves (kernels/tdbem/half_values.h). */
@@ -73,8 +59,7 @@ static double case_passivity(interaction_case *c)
 {
     int64_t k_max, n = c->interaction.unknowns;
     PS_SCOPED_MEMORY double *m = interaction_dense(&c->interaction, &k_max);
-    double least = smallest_of_circle(m, k_max, n, c->interaction.formulation == PS_SOUND_HARD);
-    return least;
+    return smallest_of_circle(m, k_max, n, c->interaction.formulation == PS_SOUND_HARD);
 }
 
 static double passivity(const icosphere *mesh, ps_formulation formulation, int points,
@@ -82,8 +67,7 @@ static double passivity(const icosphere *mesh, ps_formulation formulation, int p
 {
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
     interaction_case_init(&c, mesh, formulation, points, icosphere_mean_edge(mesh) / courant);
-    double least = case_passivity(&c);
-    return least;
+    return case_passivity(&c);
 }
 
 /* Without the cuts of kernels/tdbem/cut.h. */
@@ -94,8 +78,7 @@ static double uncut_passivity(const icosphere *mesh, ps_formulation formulation,
     interaction_case_init(&c, mesh, formulation, points, icosphere_mean_edge(mesh) / courant);
     for (int64_t t = 0; t < mesh->triangle_count; ++t) c.triangles[t].cut = 1;
     ps_interaction_set_reach(&c.interaction, c.reach);
-    double least = case_passivity(&c);
-    return least;
+    return case_passivity(&c);
 }
 
 /* M^0 is positive definite for any step. */

@@ -35,8 +35,7 @@ static void body_init(body *c, int n)
 static void body_release(body *c)
 {
     icosphere_release(&c->mesh);
-    free(c->triangles);
-    free(c->reach);
+    PS_FREE(c->triangles, c->reach);
 }
 
 enum { STEPS = 260 };
@@ -51,13 +50,11 @@ static ps_incident source(void)
 
 static double density(const body *c, const ps_incident *incident, bool hard, int64_t j, double t)
 {
-    double gradient[3], u;
+    double gradient[3];
     if (t <= 0) return 0;
     if (hard) return ps_incident_field(incident, c->mesh.vertices + 3 * j, t, NULL);
-    u = ps_incident_field(incident, c->triangles[j].centroid, t, gradient);
-    (void)u;
-    const double *n = c->triangles[j].normal;
-    return -ps_dot3(gradient, n);
+    ps_incident_field(incident, c->triangles[j].centroid, t, gradient);
+    return -ps_dot3(gradient, c->triangles[j].normal);
 }
 
 /* The weights of a receiver with their memory, at lags lowest .. highest. */
@@ -85,16 +82,13 @@ static void weights_init(receiver_weights *w, const body *c, bool hard, double d
                             .offset = calloc((size_t)p->unknowns + 1, sizeof(int64_t))};
     ps_potential_extent(p, receiver, &w->rows, &w->lowest, &w->highest);
     w->rows.values = calloc((size_t)w->rows.offset[p->unknowns], sizeof(double));
-    double *work = aligned_alloc(64, (size_t)ps_potential_workspace(p) * 8 + 64);
+    PS_SCOPED_MEMORY double *work = aligned_alloc(64, (size_t)ps_potential_workspace(p) * 8 + 64);
     ps_potential_weights(p, receiver, &w->rows, work);
-    free(work);
 }
 
 static void weights_release(receiver_weights *w)
 {
-    free(w->rows.values);
-    free(w->rows.offset);
-    free(w->rows.first);
+    PS_FREE(w->rows.values, w->rows.offset, w->rows.first);
 }
 
 /* Adds the potential of the sampled densities at t_1 .. t_steps to out. */
@@ -107,7 +101,7 @@ static void add_potential(const body *c, bool hard, const ps_receiver *receiver,
     weights_init(&w, c, hard, dt, receiver);
     const ps_lag_rows *rows = &w.rows;
     int64_t before = w.highest > 0 ? w.highest : 0, after = w.lowest < 0 ? -w.lowest : 0;
-    double *series = calloc((size_t)(before + steps + after + 2), sizeof(double));
+    PS_SCOPED_MEMORY double *series = calloc((size_t)(before + steps + after + 2), sizeof(double));
     for (int64_t j = 0; j < w.potential.unknowns; ++j) {
         for (int64_t m = 1 - before; m <= steps + after; ++m)
             series[before + m] = density(c, &incident, hard, j, ((double)m - (hard ? 0 : .5)) * dt);
@@ -115,7 +109,6 @@ static void add_potential(const body *c, bool hard, const ps_receiver *receiver,
                                          rows->values + rows->offset[j], steps,
                                          series + before + 1 - rows->first[j], out);
     }
-    free(series);
 }
 
 /* Relative L2 error over time of the Kirchhoff sum with 12 n^2 triangles; inside, the sum
@@ -124,7 +117,8 @@ static double kirchhoff_error(int n, int64_t steps, const ps_receiver *receiver,
 {
     PS_SCOPED(body_release) body c = {0};
     ps_incident incident = source();
-    double *out = calloc((size_t)steps, sizeof(double)), off = 0, norm = 0;
+    PS_SCOPED_MEMORY double *out = calloc((size_t)steps, sizeof(double));
+    double off = 0, norm = 0;
     body_init(&c, n);
     for (int hard = 0; hard < 2; ++hard) add_potential(&c, hard, receiver, steps, out);
     for (int64_t i = 0; i < steps; ++i) {
@@ -140,7 +134,6 @@ static double kirchhoff_error(int n, int64_t steps, const ps_receiver *receiver,
         off += error * error;
         norm += exact * exact;
     }
-    free(out);
     return sqrt(off / norm);
 }
 

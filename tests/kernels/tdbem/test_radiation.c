@@ -25,18 +25,13 @@ static ps_near collect(int layout, ps_precision precision, int64_t group)
     return near;
 }
 
-static void release(ps_near *near)
-{
-    free(near->row_start);
-    free(near->columns);
-    free(near->values);
-}
+static void release(ps_near *near) { PS_FREE(near->row_start, near->columns, near->values); }
 
 static void every_entry_is_there_once(void **state)
 {
     for (int layout = -1; layout < 3; ++layout)
         for (int64_t group = 1; group <= 32; group *= 2) {
-            ps_near near = collect(layout, PS_DOUBLE, group);
+            PS_SCOPED(release) ps_near near = collect(layout, PS_DOUBLE, group);
             int64_t at = 0;
             for (int64_t m = 1; m < group; ++m)
                 for (int64_t i = 0; i < UNKNOWNS; ++i) {
@@ -51,31 +46,29 @@ static void every_entry_is_there_once(void **state)
                 }
             assert_int_equal(ps_near_entries(&near), at);
             if (group > 4) assert_true(at > UNKNOWNS);
-            release(&near);
         }
 }
 
 static void layouts_give_the_same_matrices(void **state)
 {
-    ps_near first = collect(-1, PS_SINGLE, 8);
+    PS_SCOPED(release) ps_near first = collect(-1, PS_SINGLE, 8);
     int64_t entries = ps_near_entries(&first);
     for (int layout = 0; layout < 3; ++layout) {
-        ps_near near = collect(layout, PS_SINGLE, 8);
+        PS_SCOPED(release) ps_near near = collect(layout, PS_SINGLE, 8);
         assert_int_equal(ps_near_entries(&near), entries);
         assert_memory_equal(near.row_start, first.row_start, 7 * (UNKNOWNS + 1) * sizeof(int64_t));
         assert_memory_equal(near.columns, first.columns, (size_t)entries * sizeof(int32_t));
         assert_memory_equal(near.values, first.values, (size_t)entries * sizeof(float));
-        release(&near);
     }
-    release(&first);
 }
 
 /* Halves: the same places (no entry here is so small that it becomes 0), values to rounding. */
 static void halves_are_near_the_entries(void **state)
 {
     for (int precision = 0; precision < 2; ++precision) {
-        ps_near first = collect(-1, (ps_precision)precision, 8);
-        ps_near near = collect(HALVES, (ps_precision)precision, 8);
+        PS_SCOPED(release)
+        ps_near first = collect(-1, (ps_precision)precision, 8),
+                near = collect(HALVES, (ps_precision)precision, 8);
         int64_t entries = ps_near_entries(&first);
         assert_int_equal(ps_near_entries(&near), entries);
         assert_memory_equal(near.columns, first.columns, (size_t)entries * sizeof(int32_t));
@@ -83,8 +76,6 @@ static void halves_are_near_the_entries(void **state)
             double due = ps_real_at(first.precision, first.values, e);
             check_near(ps_real_at(near.precision, near.values, e), due, 0, 0x1p-11);
         }
-        release(&first);
-        release(&near);
     }
 }
 
@@ -92,7 +83,7 @@ static void radiation_is_the_definition(void **state)
 {
     enum { GROUP = 8 };
     for (int precision = 0; precision < 2; ++precision) {
-        ps_near near = collect(-1, (ps_precision)precision, GROUP);
+        PS_SCOPED(release) ps_near near = collect(-1, (ps_precision)precision, GROUP);
         static double recent[GROUP * UNKNOWNS];
         uint64_t seed = 3;
         for (int i = 0; i < GROUP * UNKNOWNS; ++i)
@@ -110,6 +101,5 @@ static void radiation_is_the_definition(void **state)
                 check_near(sums[i], expected, 1e-15, 1e-14);
             }
         }
-        release(&near);
     }
 }

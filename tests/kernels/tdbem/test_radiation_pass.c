@@ -25,16 +25,19 @@ static void *make_recent(const group_case *c)
     return recent;
 }
 
+static void *past_of(const group_case *c)
+{
+    return malloc((size_t)ps_radiation_past_bytes(c->unknowns, c->group, c->precision));
+}
+
 /* All steps of a group: out[group][unknowns]. Passes see only the steps before them; what comes
  * later in `recent` is not a number. */
 static void radiate(const group_case *c, const void *recent, double *out)
 {
     int64_t n = c->unknowns, row = n * ps_real_bytes(c->precision);
-    ps_radiation r = {.near = &c->packed};
-    void *sofar = malloc((size_t)(c->group * row));
-    r.recent = sofar;
-    r.owed = malloc((size_t)(c->group * n) * sizeof *r.owed);
-    r.past = malloc((size_t)ps_radiation_past_bytes(n, c->group, c->precision));
+    PS_SCOPED_MEMORY void *sofar = malloc((size_t)(c->group * row)), *past = past_of(c);
+    PS_SCOPED_MEMORY double *owed = malloc((size_t)(c->group * n) * sizeof *owed);
+    ps_radiation r = {.near = &c->packed, .recent = sofar, .owed = owed, .past = past};
     memset(sofar, 0xff, (size_t)(c->group * row));
     for (int64_t g = 0; g < c->group; ++g) {
         int64_t latest = (g - 1) * row;
@@ -42,9 +45,6 @@ static void radiate(const group_case *c, const void *recent, double *out)
         for (int64_t i = 0; i < n; ++i) out[g * n + i] = (double)i;
         ps_radiation_step(&r, g, out + g * n);
     }
-    free(sofar);
-    free(r.owed);
-    free(r.past);
 }
 
 static void check_case(int64_t unknowns, int64_t group, ps_precision precision)
@@ -97,17 +97,14 @@ static void threads_do_not_matter(void **state)
 {
     for (int precision = 0; precision < 2; ++precision) {
         PS_SCOPED(group_case_drop) group_case c = make(1500, 16, (ps_precision)precision);
-        void *recent = make_recent(&c);
-        double *out[2] = {calloc(16 * 1500, sizeof **out), calloc(16 * 1500, sizeof **out)};
+        PS_SCOPED_MEMORY void *recent = make_recent(&c);
+        static double out[2][16 * 1500];
         assert_true(8 * c.packed.value_count > 1 << 15); /* so that there are threads */
         for (int run = 0; run < 2; ++run) {
             omp_set_num_threads(run ? 3 : 1);
             radiate(&c, recent, out[run]);
         }
-        assert_memory_equal(out[0], out[1], 16 * 1500 * sizeof(double));
-        free(recent);
-        free(out[0]);
-        free(out[1]);
+        assert_memory_equal(out[0], out[1], sizeof out[0]);
     }
 }
 
@@ -116,15 +113,12 @@ static void a_group_starts_anew(void **state)
 {
     PS_SCOPED(group_case_drop) group_case c = make(200, 8, PS_SINGLE);
     PS_SCOPED_MEMORY void *recent = make_recent(&c);
-    double first[200] = {0}, again[200] = {0};
-    ps_radiation r = {.near = &c.packed, .recent = recent};
-    r.owed = malloc(8 * 200 * sizeof *r.owed);
-    r.past = malloc((size_t)ps_radiation_past_bytes(200, 8, PS_SINGLE));
+    PS_SCOPED_MEMORY void *past = past_of(&c);
+    double first[200] = {0}, again[200] = {0}, owed[8 * 200];
+    ps_radiation r = {.near = &c.packed, .recent = recent, .owed = owed, .past = past};
     for (int64_t g = 0; g <= 5; ++g) ps_radiation_step(&r, g, g == 5 ? first : again);
     memset(again, 0, sizeof again);
     double waste[200] = {0};
     for (int64_t g = 0; g <= 5; ++g) ps_radiation_step(&r, g, g == 5 ? again : waste);
     assert_memory_equal(first, again, sizeof first);
-    free(r.owed);
-    free(r.past);
 }

@@ -52,16 +52,9 @@ static ps_triangle make_triangle(const double v[9])
 
 static double quantity(const results *r, int q, int64_t i, int c)
 {
-    switch (q) {
-    case 0:
-        return r->inverse[i][c];
-    case 1:
-        return r->one[i][c];
-    case 2:
-        return r->distance[i][c];
-    default:
-        return q < 6 ? r->hat[q - 3][i][c] : r->flux[q - 6][i][c];
-    }
+    const double(*all[])[PS_LANES] = {r->inverse, r->one,     r->distance, r->hat[0], r->hat[1],
+                                      r->hat[2],  r->flux[0], r->flux[1],  r->flux[2]};
+    return all[q][i][c];
 }
 
 /* Largest deviation from the reference, relative to the pair's largest value, per quantity; of the

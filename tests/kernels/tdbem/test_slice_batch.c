@@ -123,18 +123,16 @@ static void tables_say_where_everything_is(void **state)
         if (c->kernel == PS_SLICE_KERNEL_TEAMS) continue;
         if (c->layout == PS_BLOCK_CONTIGUOUS && c->block_rows % 4) continue;
         PS_SCOPED(case_tiles_release) case_tiles tiles = {0};
-        case_batch batch;
-        double *sums;
+        PS_SCOPED(case_batch_release) case_batch batch = {0};
+        PS_SCOPED_MEMORY double *sums = NULL;
         check_ok(case_tiles_init(c, PS_SINGLE, &tiles));
-        check_ok(case_batch_init(&tiles, 0, tiles.count, c->kernel, 1, device, stream, &batch));
+        check_ok(case_batch_init(&tiles, 0, tiles.count, c->kernel, 1, stream, &batch));
         check_ok(PS_ALLOC(&sums, c->unknowns, "sums"));
         walk_batch(&batch, sums);
         for (int64_t r = 0; r < c->unknowns; ++r) {
             const double *due = &tiles.exact[2 * r * PS_GROUP_MAX];
             check_at_most(fabs(sums[r] - due[0]), 1e-12 * due[1] + 1e-300);
         }
-        free(sums);
-        case_batch_release(&batch, device);
     }
 }
 

@@ -59,8 +59,7 @@ static int64_t check_range(ps_precision precision, int64_t k_from, int64_t k_bel
                 assert_in_range(tile.starts[s * tile.rows + r], k_from, k_below - 1);
     }
     tile.offsets = before;
-    int64_t count = tile.value_count;
-    return count;
+    return tile.value_count;
 }
 
 static void ranges_hold_what_they_should(void **state)

@@ -41,12 +41,7 @@ static void bench_init(bench *b, const synthetic_slices *m, ps_precision precisi
     }
 }
 
-static void bench_release(bench *b)
-{
-    free(b->past);
-    free(b->past_own);
-    free(b->sums);
-}
+static void bench_release(bench *b) { PS_FREE(b->past, b->past_own, b->sums); }
 
 static ps_slice_product bench_product(const bench *b)
 {
@@ -136,8 +131,7 @@ static void tiles_release(tiles *t)
         synthetic_tile_free(&t->slices[i]);
         synthetic_cut_free(&t->blocks[i]);
     }
-    free(t->slices);
-    free(t->blocks);
+    PS_FREE(t->slices, t->blocks);
 }
 
 /* sums = the whole matrix applied, tile by tile. */

@@ -75,8 +75,8 @@ static void cores_give_the_bits_of_the_whole_matrix(void **state)
         PS_SCOPED(case_tiles_release) case_tiles tiles = {0};
         check_ok(case_tiles_init(c, (ps_precision)(i % 2), &tiles));
         for (int g = 0; g < 4; ++g) {
-            case_vectors v;
-            check_ok(case_vectors_init(&v, c, device, stream, (ps_precision)(i % 2), groups[g]));
+            PS_SCOPED(case_vectors_release) case_vectors v = {0};
+            check_ok(case_vectors_init(&v, c, stream, (ps_precision)(i % 2), groups[g]));
             size_t bytes = (size_t)(v.unknowns * v.sums_stride) * v.size;
             multiply(c, &tiles, &v, false, 3);
             memcpy(v.again, v.sums, bytes);
@@ -85,7 +85,6 @@ static void cores_give_the_bits_of_the_whole_matrix(void **state)
             assert_memory_equal(v.sums, v.again, bytes);
             multiply(c, &tiles, &v, true, 0);
             assert_memory_equal(v.sums, v.again, bytes);
-            case_vectors_release(&v, device);
         }
     }
 }
