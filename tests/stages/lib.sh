@@ -24,7 +24,7 @@ find_python
 [ -z "$PYTHON" ] || python3() { "$PYTHON" "$@"; }
 
 # expect CODE TEXT COMMAND...: the command ends with this exit code, and its messages (or what it
-# printed) contain the text. Both are left in ./out and ./err.
+# printed) contain the text. Both are left in ./out and ./err. What it refuses to make is not there (nothing_made).
 expect() {
     local code=$1 text=$2 got
     shift 2
@@ -32,6 +32,7 @@ expect() {
     got=$?
     [ $got -eq "$code" ] || { cat err; fail "exit code $got, expected $code: $*"; }
     [ -z "$text" ] || grep -qF -- "$text" out err || { cat out err; fail "no \"$text\" in what was said by: $*"; }
+    [[ "$code" = 0 || "$code" = 75 ]] || nothing_made "$@"
 }
 
 # within VALUE LOW HIGH WHAT: a number in a range; not a number fails.

@@ -5,9 +5,7 @@ set -eu
 # A current that is spread over a ball of radius R delays as its projection on a direction does, 35/(32 R) (1 - u^2/R^2)^3:
 # lim r E = mu0 p''(tau)/(4 pi) sin(theta) theta^, averaged so. Files: tau and x, y, z of each direction, CSV.
 exact() { # FILE TOLERANCE DIRECTION..: largest distance of any sample, of the largest field
-    local file=$1 most=$2
-    shift 2
-    penstock-inspect --csv "$file" | awk -F, -v most="$most" -v directions="$*" -v R=.2 -v w=1.2e-9 -v t0=5e-9 -v p=1e-12 '
+    penstock-inspect --csv "$1" | awk -F, -v most="$2" -v directions="${*:3}" -v R=.2 -v w=1.2e-9 -v t0=5e-9 -v p=1e-12 '
         function second(t, u) { u = (t - t0) / w; return u * u > 60 ? 0 : p * (4 * u * u - 2) * exp(-u * u) / (w * w) }
         BEGIN { pi = 3.14159265358979; c = 299792458; n = split(directions, d, " "); N = 40 }
         NR > 1 {
@@ -25,11 +23,7 @@ exact() { # FILE TOLERANCE DIRECTION..: largest distance of any sample, of the l
 }
 source=current:at=0,0,0:axis=0,0,1:radius=.2:moment=1e-12:shape=gaussian:width=1.2ns:delay=5ns
 towards="--direction 90,0 --direction 45,30 --direction 0,0"
-run() { # NAME MODEL MORE..
-    local name=$1 model=$2
-    shift 2
-    dgtd $model.m.h5 $name.h5 --time 14ns --frequency 100e6,200e6 $towards "$@"
-}
+run() { dgtd $2.m.h5 $1.h5 --time 14ns --frequency 100e6,200e6 $towards "${@:3}"; } # NAME MODEL MORE..
 mesh() { # NAME SHAKE
     penstock-mesh-box -q $1.hdf --cells 6,6,6 --size .72 --corner=-.36,-.36,-.36 --shake $2 \
         --region 2:box:-.24,-.24,-.24,.24,.24,.24 > /dev/null
@@ -105,7 +99,7 @@ mpirun -n 2 penstock-dgtd-march -q even.m.h5 ranks.h5 --time 7ns $towards --arou
 close_to ranks.far.h5 all.far.h5 1e-5
 
 # what is refused
-no() { local code=$1 message=$2; shift 2; fails $code "$message" penstock-dgtd-march -q "$@"; }
+no() { fails $1 "$2" penstock-dgtd-march -q "${@:3}"; }
 no 2 "give its --direction" even.m.h5 bad.h5 --time 7ns --around 2
 no 2 "no element is of" even.m.h5 bad.h5 --time 7ns --direction 90,0 --around 9
 no 2 "less than light takes" even.m.h5 bad.h5 --time 1ns --direction 90,0

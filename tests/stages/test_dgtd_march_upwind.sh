@@ -6,11 +6,10 @@ metre=3.3356409519815204e-9
 figure() { grep -o "\"$2\": [-+0-9.eE]*" "$1" | head -n 1 | cut -d' ' -f2; }
 model() { # OUT CELLS PARTS ORDER OPTIONS...
     local out=$1 cells=$2 parts=$3 order=$4
-    shift 4
     [ -e box$cells.hdf ] || penstock-mesh-box -q box$cells.hdf --cells $cells --shake ${SHAKE:-0} \
         --region 2:box:0,0,0,.5,1,1 > /dev/null || fail "box"
     penstock-mesh-partition -q box$cells.hdf box.h5 --force --parts $parts > /dev/null || fail "partition"
-    penstock-dgtd-setup -q box.h5 "$out" --force --order $order "$@" > setup.txt 2>&1 || { cat setup.txt; fail "setup"; }
+    penstock-dgtd-setup -q box.h5 "$out" --force --order $order "${@:5}" > setup.txt 2>&1 || { cat setup.txt; fail "setup"; }
 }
 vacuum="--material default:eps=1 --boundary outer:pec --source mode:n=1,1,1:amplitude=1,-1,0 --flux upwind"
 march="penstock-dgtd-march -q"
@@ -91,5 +90,3 @@ within "$(tail_of fine upwind)" 0 1e-11 "the same with the upwind flux"
 within "$(tail_of even centred)" 1e-7 4e-5 "even elements with the centred flux"
 
 expect 2 "lower --dt-scale" $march cavity.h5 no.h5 --steps 3 --dt-scale 1.3
-ls no.h5* 2> /dev/null && fail "something was left behind"
-exit 0

@@ -39,5 +39,3 @@ expect 2 "say where" $sphere no.h5 --frequencies 1e9
 expect 2 "far, rcs" $sphere no.h5 --frequencies 1e9 --quantity far --at 0,0,0
 expect 3 "kR" $sphere no.h5 --frequencies 1e12 --at 0,0,0
 expect 3 "not a trace over frequency" $sphere no.h5 --quantity far --like a.h5
-ls no.h5* 2> /dev/null && fail "something was left behind"
-exit 0

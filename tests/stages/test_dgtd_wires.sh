@@ -60,11 +60,7 @@ dgtd two.m.h5 two.h5 --time 3ns --precision fp64 # as `whole`
 ! penstock-compare -q two.ports.h5 whole.ports.h5 --tolerance 1e-2 > /dev/null 2>&1
 
 # what is refused
-no() { # MESSAGE WIRE MORE..
-    local message=$1 text=$2
-    shift 2
-    fails 2 "$message" $setup box0.h5 bad.h5 --order 2 --wire "$text" "$@"
-}
+no() { fails 2 "$1" $setup box0.h5 bad.h5 --order 2 --wire "$2" "${@:3}"; } # MESSAGE WIRE MORE..
 path=path=0,0,.1/0,0,.35
 no "path= is missing" w:radius=.001
 no "a path is points" w:path=0,0/1,1,1:radius=.001

@@ -98,5 +98,4 @@ tree lost --height 1
 expect 3 "where in the box a particle lies is lost" $fmm lost.h5 none.h5 --order 3 --periodic xyz --period 1
 expect 0 "" $fmm lost.h5 result.h5 --order 3 --periodic xyz --period 1e3 --force
 expect 3 "apart along z" $fmm two.h5 none.h5 --order 3 --periodic xy --period .5
-[ -e none.h5 ] && fail "a refused run has left an output"
 echo "periodic boxes: Madelung constants, known sums, Ewald; refusals"

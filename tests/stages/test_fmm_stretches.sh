@@ -33,7 +33,6 @@ for kind in plummer cube deep; do
     same other.h5 $kind.r.h5
 done
 expect 4 "at least" $fmm deep.h5 none.h5 --order 3 --threads 2 --host-memory $((little - 8000000))
-[ ! -e none.h5 ] || fail "a refused run has left an output"
 
 # ---- sorted by runs: more particles than memory sorts ----
 made penstock-particle-import --generate clusters --count 500000 many.h5

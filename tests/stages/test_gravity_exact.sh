@@ -88,4 +88,3 @@ expect 0 written penstock-plot gravity-profile far.h5 --output far.svg --script 
 grep -q "title 'exact prisms'" far.gp && ! grep -q "from the elements" far.gp || fail "what is drawn outside of the box"
 awk -F, 'NR > 1 { gm = 6.6743e-11 * 1e8 * 300 * 1e5; z = 50 - $3; e = gm * z / ($1 ^ 2 + z ^ 2) ^ 1.5; d = $4 / e - 1; if (d * d > 1e-14) exit 1; ++n } END { exit n != 2 }' far.csv || { cat far.csv; fail "far stations are not those of a point mass"; }
 awk -F, 'NR > 1 && $5 != "" { exit 1 }' far.csv || fail "elements outside of their box"
-[ ! -e no.h5 ] || fail "something was left behind"

@@ -22,10 +22,8 @@ P
 units_are() { penstock-inspect "$1" | grep -q "value_units  *$2\$" || { penstock-inspect "$1"; fail "$1 is not in $2"; }; }
 rough="--epsilon 1e-3 --rules 1e-3"
 solve() { # NAME MESH CLUSTERS STEPS OPTIONS...: --radius 1
-    local name=$1 mesh=$2 clusters=$3 steps=$4
-    shift 4
-    expect 0 "" penstock-hbem-solve "$mesh" $clusters "$name.hdf" --radius 1 --force-coarse $rough "$@"
-    [ "$(figure steps_most)" -le "$steps" ] || fail "$name: $(figure steps_most) steps"
+    expect 0 "" penstock-hbem-solve "$2" $3 "$1.hdf" --radius 1 --force-coarse $rough "${@:5}"
+    [ "$(figure steps_most)" -le "$4" ] || fail "$1: $(figure steps_most) steps"
 }
 # reciprocal NAME A B: what the second source, at B, sends to A is what the first, at A, sends to B.
 reciprocal() {
@@ -75,10 +73,8 @@ done
 
 # ---- fluids: weakly scattering, gas, of the same speed ----
 fluid() { # NAME STEPS DENSITY SPEED LIMIT WANTED..
-    local name=$1 steps=$2 density=$3 speed=$4
-    shift 4
-    solve $name s5.hdf c5.h5 "$steps" --wavenumber 1 $wave $medium --boundary others:fluid:density=$density,speed=$speed
-    far $name "$@"
+    solve $1 s5.hdf c5.h5 "$2" --wavenumber 1 $wave $medium --boundary others:fluid:density=$3,speed=$4
+    far $1 "${@:5}"
 }
 fluid weak 4 1.043 1.052 .002 -.029740091 .00120566599 -.0352478631 .00120088364 -.0370741806 .00119700395
 fluid gas 14 .0012 .22 .009 -1.16726673 .850280668 -.409431907 .712005231 .0898323342 .584178915
@@ -177,11 +173,7 @@ solve core hand.hdf ch.h5 14 --wavenumber 2 $kinds --source point:.5,.3,1.6 --so
 h5diff files.hdf core.hdf /solutions/double && h5diff files.hdf core.hdf /solutions/single || fail "files"
 
 # ---- refused ----
-refused() { # CODE TEXT OPTIONS...
-    local code=$1 text=$2
-    shift 2
-    expect "$code" "$text" penstock-hbem-solve hand.hdf ch.h5 no.hdf --wavenumber 1 --force-coarse "$@"
-}
+refused() { expect "$1" "$2" penstock-hbem-solve hand.hdf ch.h5 no.hdf --wavenumber 1 --force-coarse "${@:3}"; } # CODE TEXT OPTIONS...
 refused 2 "the physical group 3 has no condition" $wave --boundary 1:soft --boundary 2:rigid
 refused 2 "no triangle of the mesh is in this group" $wave --boundary 9:soft
 refused 2 "neither the number nor the name" $wave --boundary hull:soft
@@ -199,4 +191,3 @@ refused 2 "neither point:X,Y,Z" --source ring:0,0,1
 expect 2 "needs no matrix of the operator slp" penstock-hbem-solve hand.hdf $files no.hdf $wave
 expect 2 "adlp at k = 2 is missing" penstock-hbem-solve hand.hdf slp.h5 dlp.h5 hyps.h5 no.hdf $wave $kinds
 expect 2 "are of plane waves" penstock-hbem-field half.hdf no.h5 --monostatic
-[ ! -e no.hdf ] || fail "something was left behind"

@@ -96,7 +96,6 @@ for o in slp dlp adlp hyps; do expect 0 "" penstock-hmatrix-assemble cube3.p1.h5
 neumann="--problem neumann --side interior --data linear:.3,.2,1 --device cpu --force"
 expect 3 "--test p1 --trial p0" penstock-hbem-solve cube3.hdf hyps.h5 adlp.h5 no.hdf $neumann
 expect 3 "(--allow spaces" penstock-hbem-solve cube3.hdf cube3.p1.h5 cube3.p1.h5 no.hdf $neumann
-[ ! -e no.hdf ] || fail "a refused solution was written"
 expect 0 "jumps" penstock-hbem-solve cube3.hdf hyps.h5 adlp.h5 u.hdf $neumann --allow spaces
 within "$(error u.hdf u linear .3,.2,1)" 2e-3 1 "data of p1, which were insisted on"
 expect 0 "beside them it is wrong" penstock-hbem-solve cube3.hdf slp.h5 dlp.h5 u.hdf --problem dirichlet --side interior \

@@ -33,11 +33,7 @@ shape() { # NAME SHIFT IMAGES [CUT]: NAME.hdf, NAME.h5
     expect 0 "" penstock-cluster-build "$name.hdf" "$name.h5" $open
 }
 rough="--force-coarse --radius 1 --rules 1e-3 --epsilon 1e-3 --tolerance 1e-6"
-solve() { # MESH OUTPUT OPTIONS...
-    local mesh=$1 output=$2
-    shift 2
-    expect 0 "" penstock-hbem-solve "$mesh.hdf" "$mesh.h5" "$output.hdf" $rough "$@"
-}
+solve() { expect 0 "" penstock-hbem-solve "$1.hdf" "$1.h5" "$2.hdf" $rough "${@:3}"; } # MESH OUTPUT OPTIONS...
 places="--at 0,0,3.1 --at 1.2,.3,.1 --at .1,.3,.5"
 field() { # SOLUTION...: far.NAME, at.NAME
     local name
@@ -180,11 +176,7 @@ expect 3 "crosses the mirror plane" penstock-hmatrix-assemble above.h5 no.h5 --w
 expect 2 "is no wave" penstock-hmatrix-assemble above.h5 no.h5 --wavenumber 1 --absorption 2Np/m
 
 # ---- refused ----
-refused() { # CODE TEXT OPTIONS...
-    local code=$1 text=$2
-    shift 2
-    expect "$code" "$text" penstock-hbem-solve above.hdf above.h5 no.hdf --wavenumber 1 --force-coarse "$@"
-}
+refused() { expect "$1" "$2" penstock-hbem-solve above.hdf above.h5 no.hdf --wavenumber 1 --force-coarse "${@:3}"; } # CODE TEXT OPTIONS...
 down="--direction 0,0,-1"
 refused 2 "is not X,Y,Z:NX,NY,NZ:rigid or :soft" $down --mirror z=0:hard
 refused 2 "are not perpendicular" $down --mirror z=0:soft --mirror z=9:rigid
@@ -202,4 +194,3 @@ expect 2 "stands on a mirror plane" penstock-hbem-solve part.hdf part.h5 no.hdf 
 expect 3 "inside of a body" penstock-hbem-solve part.hdf part.h5 no.hdf --wavenumber 1 --source point:0,0,.3 --mirror z=0:rigid
 expect 2 "behind a mirror plane" penstock-hbem-field soft.hdf no.h5 --direction 100,0
 expect 2 "1 of 2 points lie behind a mirror plane" penstock-hbem-field soft.hdf no.h5 --at 1.1,0,1.1 --at 1.1,0,-1.1
-[ ! -e no.hdf ] && [ ! -e no.h5 ] || fail "something was left behind"

@@ -38,11 +38,7 @@ solve a --wavenumber 1.5 $medium --boundary others:velocity:1 --boundary others:
 compare "assert len(v) == 3; close('turned', v[1], -1j * v[0], 1e-4); close('both', v[2], v[0] + v[1], 1e-4)"
 
 # ---- refused ----
-refused() { # CODE TEXT OPTIONS...
-    local code=$1 text=$2
-    shift 2
-    expect "$code" "$text" penstock-hbem-solve s5.hdf c5.h5 no.hdf --wavenumber 1.5 --force-coarse "$@"
-}
+refused() { expect "$1" "$2" penstock-hbem-solve s5.hdf c5.h5 no.hdf --wavenumber 1.5 --force-coarse "${@:3}"; } # CODE TEXT OPTIONS...
 expect 0 "" penstock-mesh-surface other.hdf --divisions 5 --radius 1.1
 "$BUILD/tests-programs/field_sample" other.hdf other-wave.hdf 1.5 || fail field_sample
 refused 3 "is of another mesh" --incident other-wave.hdf:p:slope
@@ -58,4 +54,3 @@ expect 0 "" penstock-mesh-surface s3.hdf --divisions 3
 refused 3 "other numbers of vertices" --incident s3.hdf:p:slope
 refused 3 "its vertices lie elsewhere" --incident other.hdf:p:slope
 refused 3 "has no field \"p\"" --incident s5.hdf:p:slope
-[ ! -e no.hdf ] && [ ! -e no.h5 ] || fail "something was left behind"

@@ -6,9 +6,8 @@ needs mesh-surface cluster-build hmatrix-assemble hbem-solve hbem-field
 # matrices NAME K OPERATOR...: NAME-OPERATOR-K.h5 of NAME.hdf
 matrices() {
     local name=$1 k=$2 operator
-    shift 2
     [ -e "$name-clusters.h5" ] || expect 0 "" penstock-cluster-build "$name.hdf" "$name-clusters.h5"
-    for operator; do
+    for operator in "${@:3}"; do
         expect 0 "" penstock-hmatrix-assemble "$name-clusters.h5" "$name-$operator-$k.h5" --operator "$operator" --wavenumber "$k" --force-coarse
     done
 }
@@ -33,8 +32,7 @@ matrices s8 0 slp dlp hyps adlp
 # potential NAME POINT EXPECTED OPTIONS MATRIX...
 potential() {
     local name=$1 point=$2 expected=$3
-    shift 3
-    expect 0 "" penstock-hbem-solve s8.hdf "$@" "$name.hdf" --data linear:0,0,1
+    expect 0 "" penstock-hbem-solve s8.hdf "${@:4}" "$name.hdf" --data linear:0,0,1
     expect 0 "" penstock-hbem-field "$name.hdf" "$name.h5" --at "$point"
     within "$(trace_values "$name.h5" real)" "$(awk -v e=$expected 'BEGIN { print e - .03 * (e < 0 ? -e : e) }')" \
         "$(awk -v e=$expected 'BEGIN { print e + .03 * (e < 0 ? -e : e) }')" "$name"

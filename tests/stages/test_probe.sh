@@ -75,7 +75,7 @@ penstock-probe soft.h5 mesh.h5 cut.h5 --plane '-2,0,-2;4,0,0;0,0,4;9x9' --snapsh
     > log 2> warnings || fail snapshots
 grep -q 'lie inside the body' warnings || fail "no warning about points inside"
 expect 3 "1 of 2 points lie inside the body" penstock-probe soft.h5 mesh.h5 no.h5 --at 0,0,2 --at 0,0,.5
-expect 0 "1 of 2 points lie inside the body" penstock-probe soft.h5 mesh.h5 no.h5 --at 0,0,2 --at 0,0,.5 --allow no-field
+expect 0 "1 of 2 points lie inside the body" penstock-probe soft.h5 mesh.h5 allowed.h5 --at 0,0,2 --at 0,0,.5 --allow no-field
 [ -s cut.000001.hdf ] && grep -q cut.000001.hdf cut.hdf.series || fail "no snapshots"
 h5dump -d /VTKHDF/NumberOfCells cut.000000.hdf | grep -q '(0): 128' || fail "cells of the plane"
 

@@ -71,8 +71,6 @@ expect 3 "missing.h5" $block missing.h5 none.h5
 head -c 40000 slices.h5 > cut.h5
 expect 3 "cut.h5" $block cut.h5 none.h5
 expect 4 "host-memory" $block slices.h5 none.h5 --host-memory 64K
-ls none.h5* 2> /dev/null && fail "something was left behind"
-exit 0
 
 # Killed with some tiles finished, the same command goes on from them to the same bits, in halves, too (with their errors).
 for layout in "full --block-rows 64" warp "warp --values f16"; do

@@ -53,8 +53,7 @@ told() { STORE_EDIT_KEEPS=1 refused "$@"; }
 bits() { agrees 0 '*' "$@"; }
 agrees() {
     local tolerance=$1 set=$2
-    shift 2
-    again "$@"
+    again "${@:3}"
     [ $rc -eq 0 ] || { cat $said; fail "$what: ended with $rc"; }
     penstock-compare "whole/$out" "trial/$out" --tolerance "$tolerance" --dataset "$set" --no-attributes > compared 2>&1 || { cat compared; fail "$what: another $set"; }
 }

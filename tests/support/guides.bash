@@ -3,12 +3,11 @@
 # two NAME MODE DRIVE FREQUENCIES DP_OPTION..: S of both ports in NAME.s2p, from runs of $time
 two() {
     local name=$1 mode=$2 drive=$3 frequencies=$4
-    shift 4
     $setup $name.1.m.h5 --port one:faces=one:mode=$mode:$drive --port two:faces=two:mode=$mode > $name.setup
     $setup $name.2.m.h5 --port one:faces=one:mode=$mode --port two:faces=two:mode=$mode:$drive > /dev/null
     for run in 1 2; do dgtd $name.$run.m.h5 $name.$run.h5 --time $time; done
     penstock-dgtd-ports -q $name.1.ports.h5 $name.2.ports.h5 $name.s.h5 --frequencies $frequencies --touchstone $name.s2p \
-        --force --json "$@" > $name.json
+        --force --json "${@:5}" > $name.json
     awk -v a="$(figure $name.json asymmetry)" -v s="$(figure $name.json largest_singular_value)" \
         'BEGIN { print "asymmetry", a, "singular value", s; exit !(a < 2e-4 && s < 1.003 && s > .99) }'
 }
