@@ -54,8 +54,7 @@ done:
         ps_device_free_pinned(device, from);
         ps_device_free_pinned(device, to);
     } else {
-        free(from);
-        free(to);
+        PS_FREE(from, to);
     }
     return status;
 }

@@ -8,23 +8,15 @@
  */
 #include <omp.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "tests/support/dgtd_case.h"
 #include "tests/support/record.h"
+#include "tests/support/thread_clock.h"
 
 /* One core of a Xeon with AVX-512: 16 independent chains of FMA in fp32; an array of 200 MB scaled
  * in place, read and written. */
 static const double FLOPS = 213.6e9, BYTES = 22.2e9;
 static const double best_peer[4] = {6.9, 11.5, 18.0, 28.0}, aim[4] = {2.0, 2.5, 3.5, 5.0};
-
-/* Of this thread on its core: what others take of the core is not counted. */
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Flops of one element and step as half_step does them: covariant components 15 Np, curls 12 nnz,
  * lifts 16 Np Nf + Np (the sums of face 2), jumps 4 Nf (10 + 2), update 24 Np, all twice. */
@@ -48,9 +40,9 @@ static double best_time(dgtd_case *x, int turns)
     double best = 1e30;
     ps_dgtd_march m = {.system = &x->system, .electric = x->field[0], .magnetic = x->field[1]};
     for (int k = 0; k < turns; ++k) {
-        double start = seconds();
+        double start = thread_seconds();
         ps_dgtd_march_steps(&m, 1);
-        best = fmin(best, seconds() - start);
+        best = fmin(best, thread_seconds() - start);
     }
     return best;
 }

@@ -79,12 +79,6 @@ static double floor_of(const ps_fmm_problem *p, const work *w, double peak)
     return (p2p + (p->far == PS_DOUBLE ? rest : rest / 2)) / peak;
 }
 
-static void record(const char *name, const char *quantity, double value, const char *unit,
-                   double floor, const char *size)
-{
-    bench_record(bench_core(), name, quantity, value, unit, floor, size);
-}
-
 /* One configuration. */
 typedef struct trial {
     ps_distribution distribution;
@@ -163,13 +157,14 @@ static void report(const outcome *o)
     snprintf(name, sizeof name, "fmm-cpu-%s-acc%d%s", name_of(o->of.distribution), o->of.accuracy,
              o->of.precision == PS_DOUBLE ? "" : "-fp32");
     snprintf(size, sizeof size, "1e6 particles, h = %d, box %.3g", o->of.height, o->of.stretch);
-    record(name, "particles a second and core, tree included", COUNT / o->seconds, "1/s",
-           COUNT / o->floor, size);
-    record(name, "P2P, ordered pairs", o->work.pairs / o->stages[PS_FMM_P2P], "1/s", 0, size);
-    record(name, "M2L, 4 l^3 r a pair", o->work.nominal / o->stages[PS_FMM_M2L] / 1e9, "GF/s", 0,
-           size);
-    record(name, "relative L2 error of the potential, charges in (0, 1)", o->errors[0], "1", 0,
-           size);
+    bench_record_core(name, "particles a second and core, tree included", COUNT / o->seconds, "1/s",
+                      COUNT / o->floor, size);
+    bench_record_core(name, "P2P, ordered pairs", o->work.pairs / o->stages[PS_FMM_P2P], "1/s", 0,
+                      size);
+    bench_record_core(name, "M2L, 4 l^3 r a pair", o->work.nominal / o->stages[PS_FMM_M2L] / 1e9,
+                      "GF/s", 0, size);
+    bench_record_core(name, "relative L2 error of the potential, charges in (0, 1)", o->errors[0],
+                      "1", 0, size);
 }
 
 /* The best of some heights and boxes. */

@@ -16,12 +16,6 @@
 #include "tests/support/peak_flops.h"
 #include "tests/support/record.h"
 
-static void record(const char *name, const char *quantity, double value, const char *unit,
-                   double floor, const char *size)
-{
-    bench_record(bench_core(), name, quantity, value, unit, floor, size);
-}
-
 /* Nanoseconds of a vector instruction of one core. */
 static double instruction_time(void) { return 1e9 * 8 * 2 / peak_flops(); }
 
@@ -102,10 +96,10 @@ static void bench_evaluations(double instruction)
                 int width = precision == PS_SINGLE ? 16 : 8;
                 snprintf(name, sizeof name, "hbem-cpu/%s-%s-%s", wave ? "helmholtz" : "laplace",
                          kernel_names[kernel], precision == PS_SINGLE ? "fp32" : "fp64");
-                record(name, "time per kernel evaluation",
-                       evaluation_time((ps_precision)precision, kernel, wave), "ns",
-                       instruction * instructions_of[precision][kernel][wave] / width,
-                       "P1, 6 x 6 points");
+                bench_record_core(name, "time per kernel evaluation",
+                                  evaluation_time((ps_precision)precision, kernel, wave), "ns",
+                                  instruction * instructions_of[precision][kernel][wave] / width,
+                                  "P1, 6 x 6 points");
             }
 }
 
@@ -162,13 +156,14 @@ static void bench_assembly(const assembly_case *a)
     double seconds = thread_seconds() - start;
     snprintf(size, sizeof size, "N = %lld, eps 1e-4, eta %g, leaf 32%s%s", (long long)c.space.dofs,
              a->eta, a->symmetric ? ", upper half" : "", a->skeleton ? ", skeleton" : "");
-    record(a->name, "assembly, CPU time", seconds, "s", 0, size);
+    bench_record_core(a->name, "assembly, CPU time", seconds, "s", 0, size);
     if (a->reference > 0)
-        record(a->name, "times faster than H2Lib", a->reference / seconds, "", 0, size);
-    record(a->name, "memory per dof", (double)ps_hmatrix_bytes(&h.matrix) / (double)c.space.dofs,
-           "B", 0, size);
+        bench_record_core(a->name, "times faster than H2Lib", a->reference / seconds, "", 0, size);
+    bench_record_core(a->name, "memory per dof",
+                      (double)ps_hmatrix_bytes(&h.matrix) / (double)c.space.dofs, "B", 0, size);
     if (!a->symmetric)
-        record(a->name, "relative error of 200 rows", sampled_error(&h, &op, 200), "", 0, size);
+        bench_record_core(a->name, "relative error of 200 rows", sampled_error(&h, &op, 200), "", 0,
+                          size);
     PS_SCOPED_MEMORY double *x = calloc(2 * (size_t)c.space.dofs, 8),
                             *y = calloc(2 * (size_t)c.space.dofs, 8);
     for (int64_t i = 0; i < 2 * c.space.dofs; ++i) x[i] = sin((double)i);
@@ -178,7 +173,8 @@ static void bench_assembly(const assembly_case *a)
         hbem_hmatrix_apply(&h.matrix, 1, x, y);
         best = fmin(best, thread_seconds() - start);
     }
-    record(a->name, "product", (double)ps_hmatrix_bytes(&h.matrix) / best * 1e-9, "GB/s", 0, size);
+    bench_record_core(a->name, "product", (double)ps_hmatrix_bytes(&h.matrix) / best * 1e-9, "GB/s",
+                      0, size);
 }
 
 /* Arguments: which assemblies, from 0; all if there are none; -1: evaluations. */

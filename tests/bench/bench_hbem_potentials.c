@@ -19,6 +19,7 @@ enum { TARGETS = 256, COLUMNS = 8 };
 
 static double nanoseconds(ps_hbem_potential_task *task)
 {
+    PS_SCOPED(hbem_workspace_free)
     ps_hbem_workspace w = hbem_workspace_make(ps_hbem_potentials_bytes(task, 1));
     double best = 1e30;
     for (int trial = 0; trial < 4; ++trial) {
@@ -26,7 +27,6 @@ static double nanoseconds(ps_hbem_potential_task *task)
         ps_hbem_potentials(task, 1, w.base);
         best = fmin(best, thread_seconds() - start);
     }
-    free(w.base);
     return 1e9 * best / (6. * (double)task->space->surface->triangle_count * TARGETS);
 }
 
@@ -61,10 +61,10 @@ int main(void)
                                            .values = values};
             double value = nanoseconds(&task),
                    floor = instruction * ((far ? 38 : 58) + 4 * columns) / 8;
-            bench_record(bench_core(),
-                         text("hbem-potential/%sdouble-layer-fp64", far ? "far-" : ""),
-                         "time per source and target", value, "ns", floor,
-                         text("12,800 triangles, 6 points, 256 targets, %d densities", columns));
+            bench_record_core(
+                text("hbem-potential/%sdouble-layer-fp64", far ? "far-" : ""),
+                "time per source and target", value, "ns", floor,
+                text("12,800 triangles, 6 points, 256 targets, %d densities", columns));
         }
     return 0;
 }

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -17,7 +16,11 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
+#include "tests/support/dataset_spec.h"
+#include "tests/support/must.h"
+#include "tests/support/random.h"
 #include "tests/support/record.h"
+#include "tests/support/thread_clock.h"
 
 enum { CHUNKS = 256, VALUES = 1 << 20, THREADS = 2, SOURCE = 24 * VALUES };
 
@@ -30,11 +33,9 @@ static const float *chunk_of(int64_t c) { return source + c * 7919 * 16 % (SOURC
 static void fill_source(void)
 {
     uint64_t state = 1;
-    for (int64_t i = 0; i < SOURCE; ++i) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        source[i] =
-            (float)((1.5 + sin(1e-3 * (double)i)) * (1 + 1e-2 * (double)(state >> 40) * 0x1p-24));
-    }
+    for (int64_t i = 0; i < SOURCE; ++i)
+        source[i] = (float)((1.5 + sin(1e-3 * (double)i)) *
+                            (1 + 1e-2 * (double)(congruence_next(&state) >> 40) * 0x1p-24));
 }
 
 static void record(const char *quantity, double value, double floor)
@@ -43,31 +44,19 @@ static void record(const char *quantity, double value, double floor)
                  "1 GiB f32, 4 MiB chunks, 2 threads");
 }
 
-static void stop(ps_status status)
-{
-    if (status == PS_OK) return;
-    fprintf(stderr, "bench_storage_store: %s\n", ps_message());
-    exit(status);
-}
-
 static double write_store(const char *path)
 {
     ps_store_identity identity = {.format = "penstock-test", .format_version = 1};
-    ps_dataset_spec spec = {.name = "/values",
-                            .type = PS_F32,
-                            .rank = 1,
-                            .dims = {(int64_t)CHUNKS * VALUES},
-                            .chunk_rows = VALUES,
-                            .units = "1"};
+    ps_dataset_spec spec = array_spec("/values", PS_F32, (int64_t)CHUNKS * VALUES, VALUES);
     ps_store *store;
     int id;
     double start = ps_clock();
-    stop(ps_store_create(path, &identity, &store));
-    stop(ps_store_define(store, &spec, &id));
+    must(ps_store_create(path, &identity, &store));
+    must(ps_store_define(store, &spec, &id));
 #pragma omp parallel for schedule(dynamic) num_threads(THREADS)
     for (int64_t c = 0; c < CHUNKS; ++c)
-        stop(ps_store_write_chunk(store, id, c, chunk_of(c), VALUES, NULL));
-    stop(ps_store_commit(&store));
+        must(ps_store_write_chunk(store, id, c, chunk_of(c), VALUES, NULL));
+    must(ps_store_commit(&store));
     return gigabytes / (ps_clock() - start);
 }
 
@@ -75,22 +64,15 @@ static double read_store(const char *path)
 {
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
     double start = ps_clock();
-    stop(ps_store_open(path, "penstock-test", 1, &store));
+    must(ps_store_open(path, "penstock-test", 1, &store));
 #pragma omp parallel num_threads(THREADS)
     {
         PS_SCOPED_MEMORY float *data = malloc(4 * VALUES);
 #pragma omp for schedule(dynamic)
         for (int64_t c = 0; c < CHUNKS; ++c)
-            stop(ps_store_read_chunk(store, 0, c, 4 * VALUES, data));
+            must(ps_store_read_chunk(store, 0, c, 4 * VALUES, data));
     }
     return gigabytes / (ps_clock() - start);
-}
-
-static double cpu_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* GB/s of one core without any file, by its own time: it does not matter what else runs. */
@@ -107,28 +89,27 @@ static core_rates measure_core(void)
     ps_chunk_info info = {0};
     const void *stored = NULL;
     size_t size = 4 * VALUES, packed = 0;
-    float *data = malloc(size);
+    PS_SCOPED_MEMORY float *data = malloc(size);
     double times[5];
     ps_scratch_pool_init(&pool);
-    stop(ps_scratch_take(&pool, &a));
-    stop(ps_scratch_take(&pool, &b));
-    stop(ps_codec_encode(&codec, chunk_of(0), VALUES, a, &info, &stored));
-    stop(ps_codec_decode(&codec, &info, stored, b, VALUES, data));
-    times[0] = cpu_clock();
+    must(ps_scratch_take(&pool, &a));
+    must(ps_scratch_take(&pool, &b));
+    must(ps_codec_encode(&codec, chunk_of(0), VALUES, a, &info, &stored));
+    must(ps_codec_decode(&codec, &info, stored, b, VALUES, data));
+    times[0] = thread_seconds();
     for (int c = 0; c < ROUNDS; ++c)
-        stop(ps_codec_encode(&codec, chunk_of(c), VALUES, a, &info, &stored));
-    times[1] = cpu_clock();
-    for (int c = 0; c < ROUNDS; ++c) stop(ps_codec_decode(&codec, &info, stored, b, VALUES, data));
-    times[2] = cpu_clock();
+        must(ps_codec_encode(&codec, chunk_of(c), VALUES, a, &info, &stored));
+    times[1] = thread_seconds();
+    for (int c = 0; c < ROUNDS; ++c) must(ps_codec_decode(&codec, &info, stored, b, VALUES, data));
+    times[2] = thread_seconds();
     for (int c = 0; c < ROUNDS; ++c) packed = ZSTD_compress2(a->compressor, a->b, size, a->a, size);
-    times[3] = cpu_clock();
+    times[3] = thread_seconds();
     for (int c = 0; c < ROUNDS; ++c)
         if (ZSTD_decompressDCtx(b->decompressor, b->a, size, a->b, packed) != size) exit(PS_FAILED);
-    times[4] = cpu_clock();
+    times[4] = thread_seconds();
     ps_scratch_give(&pool, a);
     ps_scratch_give(&pool, b);
     ps_scratch_pool_release(&pool);
-    free(data);
     double bytes = 1e-9 * (double)size * ROUNDS;
     return (core_rates){.encode = bytes / (times[1] - times[0]),
                         .decode = bytes / (times[2] - times[1]),
@@ -174,7 +155,7 @@ int main(int argc, char **argv)
     char path[4096], copy[4096 + 8];
     snprintf(path, sizeof path, "%s/bench_store.h5", argc > 1 ? argv[1] : ".");
     snprintf(copy, sizeof copy, "%s.copy", path);
-    stop(PS_ALLOC(&source, SOURCE, "values"));
+    must(PS_ALLOC(&source, SOURCE, "values"));
     fill_source();
     core_rates core = measure_core();
     double encode = THREADS * core.encode, decode = THREADS * core.decode;

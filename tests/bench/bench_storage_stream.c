@@ -22,6 +22,9 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
+#include "tests/support/dataset_spec.h"
+#include "tests/support/must.h"
+#include "tests/support/random.h"
 #include "tests/support/record.h"
 
 enum { CHUNKS = 96, VALUES = 1 << 20, SWEEPS = 3, SMALL = 20000 };
@@ -29,13 +32,6 @@ enum { CHUNKS = 96, VALUES = 1 << 20, SWEEPS = 3, SMALL = 20000 };
 static const char *path;
 static int rounds; /* of computing a chunk */
 static volatile float sink;
-
-static void stop(ps_status status)
-{
-    if (status == PS_OK) return;
-    fprintf(stderr, "bench_stream: %s\n", ps_message());
-    exit(status);
-}
 
 static void record(const char *quantity, double value, const char *unit, double floor,
                    const char *size)
@@ -48,27 +44,20 @@ static void record(const char *quantity, double value, const char *unit, double 
 static void write_file(void)
 {
     ps_store_identity identity = {.format = "penstock-test", .format_version = 1};
-    ps_dataset_spec spec = {.name = "/values",
-                            .type = PS_F32,
-                            .rank = 1,
-                            .units = "1",
-                            .dims = {(int64_t)CHUNKS * VALUES},
-                            .chunk_rows = VALUES};
+    ps_dataset_spec spec = array_spec("/values", PS_F32, (int64_t)CHUNKS * VALUES, VALUES);
     ps_store *store;
     PS_SCOPED_MEMORY float *values = NULL;
     int id;
     uint64_t state = 1;
-    stop(PS_ALLOC(&values, VALUES, "values"));
-    stop(ps_store_create(path, &identity, &store));
-    stop(ps_store_define(store, &spec, &id));
+    must(PS_ALLOC(&values, VALUES, "values"));
+    must(ps_store_create(path, &identity, &store));
+    must(ps_store_define(store, &spec, &id));
     for (int64_t c = 0; c < CHUNKS; ++c) {
-        for (int64_t i = 0; i < VALUES; ++i) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            values[i] = 1 + 0x1p-24f * (float)(state >> 40);
-        }
-        stop(ps_store_write_chunk(store, id, c, values, VALUES, NULL));
+        for (int64_t i = 0; i < VALUES; ++i)
+            values[i] = 1 + 0x1p-24f * (float)(congruence_next(&state) >> 40);
+        must(ps_store_write_chunk(store, id, c, values, VALUES, NULL));
     }
-    stop(ps_store_commit(&store));
+    must(ps_store_commit(&store));
 }
 
 static ps_status read_stored(void *context, int64_t chunk, void *raw)
@@ -106,7 +95,7 @@ static ps_chunk_stream_stats sweep_file(ps_store *store, double share, double *p
     int64_t raw[CHUNKS], unpacked[CHUNKS];
     for (int c = 0; c < CHUNKS; ++c) {
         ps_chunk_info info;
-        stop(ps_store_chunk(store, 0, c, &info));
+        must(ps_store_chunk(store, 0, c, &info));
         raw[c] = info.stored_bytes;
         unpacked[c] = info.raw_bytes;
     }
@@ -121,9 +110,9 @@ static ps_chunk_stream_stats sweep_file(ps_store *store, double share, double *p
     ps_chunk_stream_stats stats;
     forget();
     clock_t before = clock();
-    stop(ps_chunk_stream_open(&config, &stream));
+    must(ps_chunk_stream_open(&config, &stream));
     for (int s = 0; s < SWEEPS; ++s) {
-        stop(ps_chunk_stream_sweep(stream, add_up, NULL));
+        must(ps_chunk_stream_sweep(stream, add_up, NULL));
         forget();
     }
     ps_chunk_stream_get_stats(stream, &stats);
@@ -149,7 +138,7 @@ static void measure_file(void)
     const double shares[] = {0.1, 0.3, 0.6};
     ps_store *store;
     write_file();
-    stop(ps_store_open(path, "penstock-test", 1, &store));
+    must(ps_store_open(path, "penstock-test", 1, &store));
     balance(store);
     for (int i = 0; i < 3; ++i) {
         char size[64];
@@ -183,7 +172,7 @@ static ps_status nothing_computed(void *context, int64_t chunk, const void *unpa
 static double overhead(int64_t memory)
 {
     PS_SCOPED_MEMORY int64_t *sizes = NULL;
-    stop(PS_ALLOC(&sizes, SMALL, "sizes"));
+    must(PS_ALLOC(&sizes, SMALL, "sizes"));
     for (int c = 0; c < SMALL; ++c) sizes[c] = 64;
     ps_chunk_stream_config config = {.chunk_count = SMALL,
                                      .raw_bytes = sizes,
@@ -192,10 +181,10 @@ static double overhead(int64_t memory)
                                      .read = nothing_read,
                                      .unpack = nothing_unpacked};
     PS_SCOPED(ps_chunk_stream_close) ps_chunk_stream *stream = NULL;
-    stop(ps_chunk_stream_open(&config, &stream));
-    stop(ps_chunk_stream_sweep(stream, nothing_computed, NULL));
+    must(ps_chunk_stream_open(&config, &stream));
+    must(ps_chunk_stream_sweep(stream, nothing_computed, NULL));
     double start = ps_clock();
-    for (int s = 0; s < SWEEPS; ++s) stop(ps_chunk_stream_sweep(stream, nothing_computed, NULL));
+    for (int s = 0; s < SWEEPS; ++s) must(ps_chunk_stream_sweep(stream, nothing_computed, NULL));
     double seconds = ps_clock() - start;
     return 1e6 * seconds / SWEEPS / SMALL;
 }

@@ -17,12 +17,6 @@
 #include "tests/support/peak_flops.h"
 #include "tests/support/record.h"
 
-static void record(const char *name, const char *quantity, double value, const char *unit,
-                   double floor, const char *size)
-{
-    bench_record(bench_core(), name, quantity, value, unit, floor, size);
-}
-
 /* Radii walked by the outer points of a tile of pairs (the number that costs). */
 static double radii_of(const interaction_case *c, int64_t first_row, int64_t first_slice,
                        int64_t side)
@@ -57,7 +51,7 @@ static void bench(ps_formulation formulation, int points, double courant, double
     double best = 1e30;
     for (int trial = 0; trial < 5; ++trial) {
         double start = thread_seconds();
-        interaction_case_ok(ps_interaction_compute(&c.interaction, &tile, workspace, bytes));
+        must(ps_interaction_compute(&c.interaction, &tile, workspace, bytes));
         best = fmin(best, thread_seconds() - start);
     }
     double pairs = (double)tile.pairs, radii = radii_of(&c, 0, 4 * SIDE, SIDE);
@@ -66,14 +60,14 @@ static void bench(ps_formulation formulation, int points, double courant, double
     char size[96];
     snprintf(size, sizeof size, "%d points, h/D = %g, %.1f radii", points, courant, radii);
     const char *name = hard ? "assembly sound-hard" : "assembly sound-soft";
-    record(name, "time per pair of triangles, both orders", 1e6 * best / pairs, "us", 1e6 * floor,
-           size);
-    record(name, "time per edge, radius and point", 1e9 * best / pairs / edges, "ns",
-           1e9 * floor / edges, size);
+    bench_record_core(name, "time per pair of triangles, both orders", 1e6 * best / pairs, "us",
+                      1e6 * floor, size);
+    bench_record_core(name, "time per edge, radius and point", 1e9 * best / pairs / edges, "ns",
+                      1e9 * floor / edges, size);
     /* Where tiles are mirrored, as in a run of one rank, each serves two entries. */
     if (!hard)
-        record(name, "time per ordered pair, mirrored", 1e6 * best / pairs / 2, "us",
-               1e6 * floor / 2, size);
+        bench_record_core(name, "time per ordered pair, mirrored", 1e6 * best / pairs / 2, "us",
+                          1e6 * floor / 2, size);
 }
 
 int main(void)

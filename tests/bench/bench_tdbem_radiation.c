@@ -7,31 +7,15 @@
  */
 #include <omp.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "kernels/tdbem/radiation_pass.h"
 #include "runtime/program.h"
 #include "tests/check.h"
 #include "tests/support/group_case.h"
+#include "tests/support/record.h"
+#include "tests/support/thread_clock.h"
 
-enum { THREADS_MAX = 512, REPEATS = 5 };
-
-/* ---- time: of the busiest thread ---- */
-
-static double since(double *clocks, bool start)
-{
-    double most = 0;
-#pragma omp parallel reduction(max : most)
-    {
-        struct timespec now;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-        double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-        int t = omp_get_thread_num();
-        if (start) clocks[t] = seconds;
-        most = seconds - clocks[t];
-    }
-    return most;
-}
+enum { REPEATS = 5 };
 
 /* ---- what is timed ---- */
 
@@ -44,10 +28,10 @@ static double read_rate(const ps_packed_near *p)
     double best = 1e30, clocks[THREADS_MAX];
     for (int repeat = 0; repeat < REPEATS; ++repeat) {
         int64_t sum = 0;
-        since(clocks, true);
+        read_clocks(clocks);
 #pragma omp parallel for schedule(static) reduction(+ : sum)
         for (int64_t i = 0; i < bytes / 8; ++i) sum += ((const int64_t *)p->values)[i];
-        best = fmin(best, since(clocks, false));
+        best = fmin(best, busiest_since(clocks));
         sink = (double)sum;
     }
     return (double)bytes / best;
@@ -72,9 +56,9 @@ static double time_of_group(const ps_radiation *r, double *sums)
 {
     double best = 1e30, clocks[THREADS_MAX];
     for (int repeat = 0; repeat < REPEATS; ++repeat) {
-        since(clocks, true);
+        read_clocks(clocks);
         for (int64_t g = 0; g < r->near->group; ++g) ps_radiation_step(r, g, sums);
-        best = fmin(best, since(clocks, false));
+        best = fmin(best, busiest_since(clocks));
     }
     return best;
 }
@@ -98,17 +82,11 @@ static void bench(int64_t unknowns, int64_t group, ps_precision precision)
     r.past = calloc((size_t)ps_radiation_past_bytes(unknowns, group, precision), 1);
     PS_SCOPED_MEMORY double *sums = calloc((size_t)unknowns, sizeof *sums);
     double seconds = time_of_group(&r, sums), floor = bytes_read(&c.packed) / read_rate(&c.packed);
-    printf(
-        "{\"case\": \"tdbem-radiation\", \"quantity\": \"a group, n_g = %d, %s\", "
-        "\"value\": %.4g, \"unit\": \"ms\", \"floor\": %.4g, \"fraction\": %.3g, \"size\": %.4g, "
-        "\"device\": \"cpu-%s-%d\", \"revision\": \"%s\"}\n",
-        (int)group, precision == PS_SINGLE ? "f32" : "f64", 1e3 * seconds, 1e3 * floor,
-        floor / seconds, (double)ps_near_entries(&c.near), ps_isa_name(ps_isa_here()),
-        omp_get_max_threads(), ps_revision());
-    fflush(stdout);
-    free((void *)r.recent);
-    free(r.owed);
-    free(r.past);
+    bench_record_cores(
+        "tdbem-radiation",
+        text("a group, n_g = %d, %s", (int)group, precision == PS_SINGLE ? "f32" : "f64"),
+        1e3 * seconds, "ms", 1e3 * floor, floor / seconds, (double)ps_near_entries(&c.near));
+    PS_FREE((void *)r.recent, r.owed, r.past);
 }
 
 int main(void)

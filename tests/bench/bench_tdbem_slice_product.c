@@ -14,39 +14,18 @@
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "runtime/program.h"
 #include "runtime/scope.h"
+#include "tests/support/record.h"
 #include "tests/support/synthetic_blocks.h"
+#include "tests/support/thread_clock.h"
 
 typedef float vec_f __attribute__((vector_size(64)));
 typedef double vec_d __attribute__((vector_size(64)));
 #define WIDE __attribute__((target("avx512f,prefer-vector-width=512")))
 #define HALF __attribute__((target("avx2,fma")))
-
-/* ---- time: of the busiest thread ---- */
-
-enum { THREADS_MAX = 512 };
-
-static void read_clocks(double *clocks)
-{
-#pragma omp parallel
-    {
-        struct timespec now;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-        clocks[omp_get_thread_num()] = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-    }
-}
-
-static double busiest_since(const double *clocks)
-{
-    double now[THREADS_MAX], most = 0;
-    read_clocks(now);
-    for (int t = 0; t < omp_get_max_threads(); ++t) most = fmax(most, now[t] - clocks[t]);
-    return most;
-}
 
 /* ---- ceilings ---- */
 
@@ -134,17 +113,6 @@ typedef struct ceilings {
     double bandwidth, peak[PS_PRECISION_COUNT];
 } ceilings;
 
-static void record(const char *name, const char *quantity, double value, const char *unit,
-                   double floor, double fraction, double size)
-{
-    printf("{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.6g, \"unit\": \"%s\", "
-           "\"floor\": %.6g, \"fraction\": %.4g, \"size\": %.6g, \"device\": \"cpu-%s-%d\", "
-           "\"revision\": \"%s\"}\n",
-           name, quantity, value, unit, floor, fraction, size, ps_isa_name(ps_isa_here()),
-           omp_get_max_threads(), ps_revision());
-    fflush(stdout);
-}
-
 /* ---- products ---- */
 
 /* Copies of one tile in all layouts, so that a sweep streams `count` tiles from memory. */
@@ -197,11 +165,7 @@ static void attach(set *s, int64_t group, int64_t k_max, int64_t columns, int64_
     s->product.sums = synthetic_array(rows * group, size);
 }
 
-static void detach(set *s)
-{
-    free((void *)s->product.past);
-    free(s->product.sums);
-}
+static void detach(set *s) { PS_FREE((void *)s->product.past, s->product.sums); }
 
 enum { HALVES = 4, LAYOUTS }; /* warps of halves, behind the layouts of tiles */
 static const char *const layout_names[LAYOUTS] = {"slices", "full", "contiguous", "warp",
@@ -220,10 +184,10 @@ static void measure_groups(set *s, const ceilings *top, int64_t k_max, int64_t c
         double floor = fmax(bytes / top->bandwidth, flop / top->peak[s->precision]);
         snprintf(name, sizeof name, "%s-%s-ng%lld", s->name, precision_names[s->precision],
                  (long long)groups[g]);
-        record(name, "slice_product_read", bytes / time / 1e9, "GB/s", bytes / floor / 1e9,
-               floor / time, bytes);
-        record(name, "slice_product", flop / time / 1e9, "GFlop/s", flop / floor / 1e9,
-               floor / time, bytes);
+        bench_record_cores(name, "slice_product_read", bytes / time / 1e9, "GB/s",
+                           bytes / floor / 1e9, floor / time, bytes);
+        bench_record_cores(name, "slice_product", flop / time / 1e9, "GFlop/s", flop / floor / 1e9,
+                           floor / time, bytes);
         fprintf(stderr, "%-22s %7.2f GB/s %8.2f GFlop/s  %5.1f %% of the %s floor\n", name,
                 bytes / time / 1e9, flop / time / 1e9, 100 * floor / time,
                 bytes / top->bandwidth > flop / top->peak[s->precision] ? "bandwidth" : "FMA");
@@ -271,8 +235,7 @@ static void measure_layout(const ps_slice_tile *tile, ps_precision precision, in
                    tile->first_slice + tile->slices);
     for (int64_t t = 0; t < s.count; ++t)
         free(layout == PS_TILE_SLICES ? s.slices[t].values : s.blocks[t].values);
-    free(s.slices);
-    free(s.blocks);
+    PS_FREE(s.slices, s.blocks);
     if (layout != PS_TILE_SLICES) synthetic_cut_free(&cut);
 }
 
@@ -352,11 +315,11 @@ int main(int argc, char **argv)
     double megabytes = wanted ? atof(wanted) : 192;
     ceilings top = {measure_bandwidth((int64_t)(megabytes * 1e6) / 4096 * 4096),
                     {measure_peak(PS_SINGLE), measure_peak(PS_DOUBLE)}};
-    record("ceiling", "read_bandwidth", top.bandwidth / 1e9, "GB/s", top.bandwidth / 1e9, 1,
-           megabytes * 1e6);
+    bench_record_cores("ceiling", "read_bandwidth", top.bandwidth / 1e9, "GB/s",
+                       top.bandwidth / 1e9, 1, megabytes * 1e6);
     for (int p = 0; p < 2; ++p)
-        record(precision_names[p], "fma_peak", top.peak[p] / 1e9, "GFlop/s", top.peak[p] / 1e9, 1,
-               0);
+        bench_record_cores(precision_names[p], "fma_peak", top.peak[p] / 1e9, "GFlop/s",
+                           top.peak[p] / 1e9, 1, 0);
     fprintf(stderr, "read %.1f GB/s, FMA %.0f and %.0f GFlop/s, %d threads, %s\n",
             top.bandwidth / 1e9, top.peak[0] / 1e9, top.peak[1] / 1e9, omp_get_max_threads(),
             ps_isa_name(ps_isa_here()));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "formats/store.h"
+#include "tests/support/dataset_spec.h"
 
 static const ps_store_identity sample_identity = {.format = "penstock-test",
                                                   .format_version = 1,
@@ -16,28 +16,14 @@ static const ps_store_identity sample_identity = {.format = "penstock-test",
                                                   .revision = "0",
                                                   .options = "a=1\nb=2\n"};
 
-static inline ps_dataset_spec array_spec(const char *name, ps_type type, int64_t rows,
-                                         int64_t chunk_rows)
-{
-    return (ps_dataset_spec){.name = name,
-                             .type = type,
-                             .rank = 1,
-                             .dims = {rows},
-                             .chunk_rows = chunk_rows,
-                             .units = "1"};
-}
-
 static inline ps_dataset_spec ragged_spec(const char *name, ps_type type, int64_t chunks,
                                           int64_t capacity)
 {
-    return (ps_dataset_spec){.name = name,
-                             .type = type,
-                             .rank = 2,
-                             .dims = {chunks, capacity},
-                             .chunk_rows = 1,
-                             .units = "Pa",
-                             .extra_count = 2,
-                             .extras = {"nnz", "d_max"}};
+    ps_dataset_spec spec = table_spec(name, type, chunks, capacity, 1);
+    spec.units = "Pa";
+    spec.extra_count = 2;
+    spec.extras[0] = "nnz", spec.extras[1] = "d_max";
+    return spec;
 }
 
 /* Numbers in [-1, 1) that do not compress in their low bytes. */

@@ -2,6 +2,7 @@
  * from the tiles; what contradicts itself is refused. */
 #include "runtime/scope.h"
 #include "tests/check.h"
+#include "tests/support/dataset_spec.h"
 #include "tests/support/synthetic_slices.h"
 #include "tests/support/temporaries.h"
 
@@ -207,12 +208,7 @@ static void write_spoiled(const spoiled *s)
     starts[1] = s->start, lengths[1] = s->length;
     check_ok(ps_store_create("spoiled.h5", &identity, &store));
     check_ok(ps_slice_header_put(store, &header));
-    ps_dataset_spec spec = {.name = "/starts",
-                            .type = PS_U16,
-                            .rank = 2,
-                            .dims = {1, N * N},
-                            .chunk_rows = 1,
-                            .units = "1"};
+    ps_dataset_spec spec = table_spec("/starts", PS_U16, 1, N * N, 1);
     check_ok(ps_store_define(store, &spec, &id));
     check_ok(ps_store_write_chunk(store, id, 0, starts, N * N, NULL));
     spec.name = "/lengths";

@@ -118,8 +118,8 @@ static void test_mirror_images(void **state)
     void *stream;
     for (int i = 0; i < BYTES; ++i) {
         int row = i / ROW % SHEET, ahead = 2 * row - (SHEET - 1);
-        draw = draw * 6364136223846793005u + 1442695040888963407u;
-        plane[i] = ahead > 0 ? plane[i - ROW * ahead] : (uint8_t)(draw >> 56);
+        uint8_t random = (uint8_t)(congruence_next(&draw) >> 56);
+        plane[i] = ahead > 0 ? plane[i - ROW * ahead] : random;
     }
     check_ok(ps_deflate_open(&stream));
     int64_t size = ps_deflate(stream, plane, BYTES, 1, stored, BYTES);

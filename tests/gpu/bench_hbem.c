@@ -76,9 +76,9 @@ static double near_pairs(const bench *b)
     const ps_hbem_device_side *s = &b->d.op.test;
     PS_SCOPED_MEMORY int32_t *cluster = malloc((size_t)s->dofs * 4),
                              *slot = malloc((size_t)(s->clusters + 1) * 4);
-    hbem_case_ok(ps_copy_to_host(b->d.stream, cluster, s->cluster_of, 4 * s->dofs));
-    hbem_case_ok(ps_copy_to_host(b->d.stream, slot, s->slot_begin, 4 * (s->clusters + 1)));
-    hbem_case_ok(ps_stream_wait(b->d.stream));
+    must(ps_copy_to_host(b->d.stream, cluster, s->cluster_of, 4 * s->dofs));
+    must(ps_copy_to_host(b->d.stream, slot, s->slot_begin, 4 * (s->clusters + 1)));
+    must(ps_stream_wait(b->d.stream));
     double sum = 0;
     for (int64_t l = 0; l < b->d.near_count; ++l) {
         int32_t r = cluster[b->d.batch.at[l].row_begin], c = cluster[b->d.batch.at[l].column_begin];
@@ -99,9 +99,9 @@ static void add_row(bench *b, const ps_hbem_device_leaf *at, const ps_hbem_devic
     int64_t numbers = block->rank < 0 ? m * n * parts : block->rank * (m + n) * parts;
     int64_t size = b->d.op.precision == PS_SINGLE ? 4 : 8,
             to = transposed ? at->row_begin : at->column_begin;
-    hbem_case_ok(ps_copy_to_host(
-        b->d.stream, values, (char *)b->d.far.arena.values + block->offset * size, numbers * size));
-    hbem_case_ok(ps_stream_wait(b->d.stream));
+    must(ps_copy_to_host(b->d.stream, values, (char *)b->d.far.arena.values + block->offset * size,
+                         numbers * size));
+    must(ps_stream_wait(b->d.stream));
     ps_hmatrix_leaf leaf = {0, m, 0, n, true};
     ps_hmatrix_block one = {block->rank, 0, values};
     ps_hmatrix matrix = {m, n, 1, (int)parts, false, b->d.op.precision, &leaf, &one};
@@ -163,7 +163,7 @@ static void prepare(bench *b)
         hbem_hull_make(&b->body, of->n, of->half);
     else
         hbem_case_sphere(&b->body, of->n);
-    hbem_case_ok(ps_hbem_surface_check_closed(&b->body.surface));
+    must(ps_hbem_surface_check_closed(&b->body.surface));
     hbem_case_finish(&b->body, PS_SPACE_P1, of->tolerance);
     double meshed = ps_clock();
     hbem_tree_make(&b->tree, &b->body.space, of->leaf);
@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 {
     ps_device *device;
     const char *name = getenv("CHECK_DEVICE") ? getenv("CHECK_DEVICE") : "cuda:0";
-    hbem_case_ok(ps_device_open(name, 0, &device));
+    must(ps_device_open(name, 0, &device));
     for (int c = 0; c < CASES; ++c) {
         bool wanted = argc < 2;
         for (int a = 1; a < argc; ++a) wanted |= strcmp(argv[a], cases[c].name) == 0;

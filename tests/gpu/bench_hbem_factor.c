@@ -45,7 +45,7 @@ static void bench(const char *name, factor_place *p, ps_stream *stream)
             (long long)p->d.nodes, (long long)p->d.most_pivots, (long long)p->d.most_rows);
     for (int round = 0; round < ROUNDS; ++round) {
         start = ps_clock();
-        hbem_case_ok(ps_factor_device_make(&p->f, &p->sparse, p->firsts, p->memory, p->scratch));
+        must(ps_factor_device_make(&p->f, &p->sparse, p->firsts, p->memory, p->scratch));
         best = fmin(best, ps_clock() - start);
     }
     record(name, p, "factors made", best, 0);
@@ -57,7 +57,7 @@ static void bench(const char *name, factor_place *p, ps_stream *stream)
         best = INFINITY;
         for (int round = 0; round < ROUNDS; ++round) {
             start = ps_clock();
-            hbem_case_ok(ps_factor_device_apply(&p->f, sides[i], weight, b, y));
+            must(ps_factor_device_apply(&p->f, sides[i], weight, b, y));
             best = fmin(best, ps_clock() - start);
         }
         snprintf(what, sizeof what, "factors applied, %lld %s", (long long)sides[i],
@@ -73,8 +73,8 @@ int main(void)
 {
     ps_device *device = NULL;
     ps_stream *stream = NULL;
-    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
-    hbem_case_ok(ps_stream_open(device, &stream));
+    must(ps_device_open("cuda:0", 0, &device));
+    must(ps_stream_open(device, &stream));
     factor_place hull = {.memory = NULL}, ball = {.memory = NULL};
     hbem_hull_make(&hull.body, 28, 31);
     bench("hull", &hull, stream);

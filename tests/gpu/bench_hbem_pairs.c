@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     hbem_pair_device p = {.threads = threads};
     char size[160];
-    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
+    must(ps_device_open("cuda:0", 0, &device));
     hbem_hull_make(&body, n, 31);
     hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
     hbem_tree_make(&tree, &body.space, 40);

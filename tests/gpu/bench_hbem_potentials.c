@@ -35,13 +35,13 @@ static void bench(ps_hbem_potential_task *task, ps_precision precision, ps_devic
     PS_SCOPED(device_clock_close) device_clock clock = {0};
     potential_place place;
     double seconds;
-    hbem_case_ok(device_clock_open(&clock, stream));
+    must(device_clock_open(&clock, stream));
     potential_place_open(&place, task, precision, stream);
     for (int round = -1; round < ROUNDS; ++round) {
-        if (round == 0) hbem_case_ok(device_clock_start(&clock));
+        if (round == 0) must(device_clock_start(&clock));
         potential_place_run(&place, task);
     }
-    hbem_case_ok(device_clock_stop(&clock, &seconds));
+    must(device_clock_stop(&clock, &seconds));
     potential_place_close(&place);
     double pairs = (double)task->target_count * task->rule->count *
                    (double)task->space->surface->triangle_count;
@@ -61,8 +61,8 @@ int main(void)
     ps_hbem_rule rule;
     ps_device *device = NULL;
     ps_stream *stream = NULL;
-    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
-    hbem_case_ok(ps_stream_open(device, &stream));
+    must(ps_device_open("cuda:0", 0, &device));
+    must(ps_stream_open(device, &stream));
     hbem_case_sphere(&c, 170);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
     ps_hbem_rule_six(&rule);

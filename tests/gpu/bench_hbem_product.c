@@ -54,7 +54,7 @@ static void make_leaves(random_hmatrix *h, const bench_case *of)
                              .symmetric = of->symmetric,
                              .precision = of->precision,
                              .leaves = h->leaves};
-    hbem_case_ok(ps_hmatrix_init(&h->matrix));
+    must(ps_hmatrix_init(&h->matrix));
     double density = (double)body.space.dofs / (of->half > 0 ? 1400 : 4 * M_PI);
     for (int64_t l = 0; l < count; ++l) {
         const ps_hmatrix_leaf *at = &h->leaves[l];
@@ -78,19 +78,18 @@ static void fill_images(product_place *p, int64_t bytes)
         single ? (halves[i] = (float)number) : (numbers[i] = number);
     }
     for (int64_t at = 0; at < bytes; at += PIECE)
-        hbem_case_ok(ps_copy_to_device(p->stream, (char *)p->images + at, numbers,
-                                       bytes - at < PIECE ? bytes - at : PIECE));
-    hbem_case_ok(ps_stream_wait(p->stream));
+        must(ps_copy_to_device(p->stream, (char *)p->images + at, numbers,
+                               bytes - at < PIECE ? bytes - at : PIECE));
+    must(ps_stream_wait(p->stream));
 }
 
 static void product(product_place *p, int64_t run)
 {
     const ps_product_tables *t = &p->d.tables;
-    hbem_case_ok(ps_product_device_begin(&p->d, p->stream));
+    must(ps_product_device_begin(&p->d, p->stream));
     for (int64_t c = 0; c < t->chunks; c += run)
-        hbem_case_ok(
-            ps_product_device_run(&p->d, c, c + run < t->chunks ? run : t->chunks - c, p->stream));
-    hbem_case_ok(ps_product_device_end(&p->d, p->stream));
+        must(ps_product_device_run(&p->d, c, c + run < t->chunks ? run : t->chunks - c, p->stream));
+    must(ps_product_device_end(&p->d, p->stream));
 }
 
 /* Median seconds. */
@@ -98,12 +97,11 @@ static double time_products(product_place *p, int64_t run)
 {
     PS_SCOPED(device_clock_close) device_clock clock = {0};
     double seconds[ROUNDS];
-    hbem_case_ok(device_clock_open(&clock, p->stream));
+    must(device_clock_open(&clock, p->stream));
     for (int round = -1; round < ROUNDS; ++round) {
-        hbem_case_ok(device_clock_start(&clock));
+        must(device_clock_start(&clock));
         product(p, run);
-        hbem_case_ok(
-            device_clock_stop(&clock, &seconds[round < 0 ? 0 : round])); /* 0 is taken anew */
+        must(device_clock_stop(&clock, &seconds[round < 0 ? 0 : round])); /* 0 is taken anew */
     }
     qsort(seconds, ROUNDS, sizeof *seconds, ps_compare_reals);
     return seconds[ROUNDS / 2];
@@ -124,8 +122,8 @@ static void bench(const bench_case *of, ps_stream *stream)
     p.d.sides = 16;
     PS_SCOPED_MEMORY double *x = malloc((size_t)(16 * h.matrix.parts * h.matrix.columns) * 8);
     for (int64_t i = 0; i < 16 * h.matrix.parts * h.matrix.columns; ++i) x[i] = sin((double)i);
-    hbem_case_ok(ps_copy_to_device(stream, p.d.x, x, 16 * h.matrix.parts * h.matrix.columns * 8));
-    hbem_case_ok(ps_product_device_locate(&p.d, 0, CHUNKS, p.images, stream));
+    must(ps_copy_to_device(stream, p.d.x, x, 16 * h.matrix.parts * h.matrix.columns * 8));
+    must(ps_product_device_locate(&p.d, 0, CHUNKS, p.images, stream));
     double stored = 0, size = of->precision == PS_SINGLE ? 4 : 8;
     for (int64_t l = 0; l < h.matrix.leaf_count; ++l)
         stored += size * (double)ps_hmatrix_numbers(&h.matrix, l, h.matrix.blocks[l].rank);
@@ -151,8 +149,8 @@ int main(int argc, char **argv)
 {
     ps_device *device = NULL;
     ps_stream *stream = NULL;
-    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
-    hbem_case_ok(ps_stream_open(device, &stream));
+    must(ps_device_open("cuda:0", 0, &device));
+    must(ps_stream_open(device, &stream));
     for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
         bool wanted = argc < 2;
         for (int a = 1; a < argc; ++a) wanted |= strcmp(argv[a], cases[c].name) == 0;

@@ -108,7 +108,7 @@ static double run(generation *g, bool fetched, double totals[2])
 #pragma omp parallel for schedule(dynamic, 1) num_threads(SLOTS) reduction(+ : pairs, values)
     for (int64_t n = 0; n < g->limit; ++n) {
         int s = omp_get_thread_num();
-        interaction_case_ok(square(g, n, s, fetched));
+        must(square(g, n, s, fetched));
         pairs += (double)g->tiles[s].pairs;
         values += (double)g->tiles[s].value_count *
                   (g->tiles[s].first_row != g->tiles[s].first_slice ? 2 : 1);
@@ -161,7 +161,7 @@ static ps_status bench(const char *path, int64_t limit)
     PS_TRY(prepare(&g));
     g.limit = ps_smaller(limit, g.squares);
     double radii = mean_radii(&g.c);
-    interaction_case_ok(square(&g, g.limit - 1, 0, true)); /* warms up */
+    must(square(&g, g.limit - 1, 0, true)); /* warms up */
     double alone = run(&g, false, totals), both = run(&g, true, totals);
     double flops = totals[0] * 2 * POINTS * 3 * radii * PS_SHELL_HATS_FLOPS;
     record(&g, "kernels", alone, "s", flops / fp64_peak);
@@ -181,6 +181,6 @@ int main(int argc, char **argv)
         return 0;
     }
     fclose(file);
-    interaction_case_ok(bench(path, argc > 2 ? atoll(argv[2]) : INT64_MAX));
+    must(bench(path, argc > 2 ? atoll(argv[2]) : INT64_MAX));
     return 0;
 }

@@ -183,7 +183,7 @@ static void run_device(check *k, ps_device *device, bool clusters, ps_hmatrix *i
 static void check_clusters(check *k, ps_device *device)
 {
     PS_SCOPED(ps_hmatrix_release) ps_hmatrix again = k->gpu.matrix;
-    hbem_case_ok(ps_hmatrix_init(&again));
+    must(ps_hmatrix_init(&again));
     run_device(k, device, true, &again);
     tell(k, "error of the whole, by clusters of blocks", hbem_hmatrix_error(&again, k->exact),
          2 * k->of->tolerance);
@@ -201,7 +201,7 @@ static void check_far(check *k, ps_device *device)
         printf("case %d: error of the CPU's %.2e\n", k->number,
                hbem_hmatrix_error(&k->cpu.matrix, k->exact));
     tell(k, "error of the whole", hbem_hmatrix_error(&k->gpu.matrix, k->exact), 2 * of->tolerance);
-    hbem_case_ok(ps_hmatrix_init(&again));
+    must(ps_hmatrix_init(&again));
     run_device(k, device, false, &again);
     tell(k, "leaves of other bits", leaves_of_other_bits(k, &again), 0);
     if (!k->no_clusters) check_clusters(k, device);

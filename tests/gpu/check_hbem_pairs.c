@@ -27,9 +27,10 @@ static void check_lines(ps_hbem_pair_rows *rows, const ps_hbem_operator *op,
                         const ps_hmatrix_leaf *leaf)
 {
     ps_hbem_range r = {leaf->row_begin, leaf->row_end}, c = {leaf->column_begin, leaf->column_end};
+    PS_SCOPED(hbem_workspace_free)
     ps_hbem_workspace w = hbem_workspace_make(ps_hbem_entries_bytes(op, r, c));
     ps_hbem_far far;
-    hbem_case_ok(ps_hbem_far_open(&far, op, r, c, &w));
+    must(ps_hbem_far_open(&far, op, r, c, &w));
     double limit = op->far_precision == PS_SINGLE ? 2e-5 : 1e-12;
     for (int n = 0; n < 6; ++n) {
         bool column = n % 2;
@@ -42,10 +43,9 @@ static void check_lines(ps_hbem_pair_rows *rows, const ps_hbem_operator *op,
             ps_hbem_far_column(&far, index, expected);
         else
             ps_hbem_far_row(&far, index, expected);
-        hbem_case_ok(ps_hbem_pair_rows_get(rows, &far, column, index, got));
+        must(ps_hbem_pair_rows_get(rows, &far, column, index, got));
         tell(column ? "column" : "row", op, relative_most(got, expected, count), limit);
     }
-    free(w.base);
 }
 
 static void check_matrix(ps_device *device, const ps_hbem_operator *op, const ps_block_tree *blocks)

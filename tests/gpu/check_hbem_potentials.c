@@ -63,10 +63,10 @@ static void check_task(ps_hbem_potential_task *task, const sizes *s)
     int64_t count = s->targets * s->columns * ps_hbem_potential_parts(task->kind, task->wavenumber);
     PS_SCOPED_MEMORY double *expected = calloc((size_t)(3 * count), sizeof *expected);
     double *got = expected + count;
+    PS_SCOPED(hbem_workspace_free)
     ps_hbem_workspace w = hbem_workspace_make(ps_hbem_potentials_bytes(task, 8));
     task->values = expected;
     ps_hbem_potentials(task, 8, w.base);
-    free(w.base);
     for (int precision = PS_SINGLE; precision <= PS_DOUBLE; ++precision) {
         memset(got, 0, (size_t)(2 * count) * sizeof *got);
         for (int round = 0; round < 2; ++round) {

@@ -22,17 +22,17 @@ static void multiply(product_place *p, const random_tables *r, int64_t run, int6
     const ps_product_tables *t = &r->tables;
     const ps_hmatrix *m = t->matrix;
     p->d.sides = sides;
-    hbem_case_ok(ps_copy_to_device(p->stream, p->d.x, x, 8 * sides * m->parts * m->columns));
-    hbem_case_ok(ps_product_device_begin(&p->d, p->stream));
+    must(ps_copy_to_device(p->stream, p->d.x, x, 8 * sides * m->parts * m->columns));
+    must(ps_product_device_begin(&p->d, p->stream));
     for (int64_t c = 0; c < t->chunks; c += run) {
         int64_t count = c + run < t->chunks ? run : t->chunks - c;
         const char *base = (const char *)p->images + t->chunk_at[c];
-        hbem_case_ok(ps_product_device_locate(&p->d, c, count, base, p->stream));
-        hbem_case_ok(ps_product_device_run(&p->d, c, count, p->stream));
+        must(ps_product_device_locate(&p->d, c, count, base, p->stream));
+        must(ps_product_device_run(&p->d, c, count, p->stream));
     }
-    hbem_case_ok(ps_product_device_end(&p->d, p->stream));
-    hbem_case_ok(ps_copy_to_host(p->stream, y, p->d.y, 8 * sides * m->parts * m->rows));
-    hbem_case_ok(ps_stream_wait(p->stream));
+    must(ps_product_device_end(&p->d, p->stream));
+    must(ps_copy_to_host(p->stream, y, p->d.y, 8 * sides * m->parts * m->rows));
+    must(ps_stream_wait(p->stream));
 }
 
 static void judge(const random_shape *s, const char *what, int64_t sides, const double *got,

@@ -30,7 +30,7 @@ static void make_systems(const ps_pencil *s, double k, const double *b, double *
 {
     double shift[1 + PS_OSRC_TERMS_MAX][2];
     ps_osrc osrc;
-    hbem_case_ok(ps_osrc_init(&osrc, PS_COUPLING_OSRC, k, 1, 4));
+    must(ps_osrc_init(&osrc, PS_COUPLING_OSRC, k, 1, 4));
     ps_osrc_shifts(&osrc, shift);
     for (int i = 0; i < MOST; ++i) {
         out[i] = (ps_shifted_system){.b = b + i / 7 * 2 * s->dofs, .x = x + i * 2 * s->dofs};
@@ -56,17 +56,17 @@ static void check(int n, ps_stream *stream)
     ps_shifted_iterative method = hbem_iterative(&s, 1e-10);
     method.options.limit = 20000;
     make_systems(&s, 6, b, expected, systems);
-    hbem_case_ok(ps_shifted_iterate(&method, MOST, systems));
-    hbem_case_ok(ps_device_alloc(ps_stream_device(stream), ps_shifted_device_bytes(&s), &memory));
-    hbem_case_ok(ps_shifted_device_upload(&s, diagonal, memory, stream, &d));
+    must(ps_shifted_iterate(&method, MOST, systems));
+    must(ps_device_alloc(ps_stream_device(stream), ps_shifted_device_bytes(&s), &memory));
+    must(ps_shifted_device_upload(&s, diagonal, memory, stream, &d));
     d.tolerance = 1e-10;
     d.limit = 20000;
     make_systems(&s, 6, b, x, systems);
-    hbem_case_ok(ps_shifted_device_solve(&d, MOST, systems));
+    must(ps_shifted_device_solve(&d, MOST, systems));
     double off = relative_most(x, expected, MOST * size);
     count(off <= 1e-7, "against the processor", s.dofs, MOST, off);
     make_systems(&s, 6, b, again, systems);
-    for (int i = 0; i < MOST; ++i) hbem_case_ok(ps_shifted_device_solve(&d, 1, systems + i));
+    for (int i = 0; i < MOST; ++i) must(ps_shifted_device_solve(&d, 1, systems + i));
     count(memcmp(x, again, (size_t)(MOST * size) * 8) == 0, "the same bits alone", s.dofs, 1, 0);
     d.limit = 2;
     count(ps_shifted_device_solve(&d, 1, systems) == PS_FAILED, ps_message(), s.dofs, 1, 0);
@@ -77,7 +77,7 @@ static void check(int n, ps_stream *stream)
     for (int most = 1; most <= 5; most += 4) {
         d.iterations = 0;
         double begin = ps_clock();
-        hbem_case_ok(ps_shifted_device_solve(&d, most, systems));
+        must(ps_shifted_device_solve(&d, most, systems));
         printf("%lld unknowns, %d systems: %lld iterations in %.2f ms, %.2f us each\n",
                (long long)s.dofs, most, (long long)d.iterations, 1e3 * (ps_clock() - begin),
                1e6 * (ps_clock() - begin) / (double)d.iterations);

@@ -64,22 +64,6 @@ __attribute__((constructor)) static void begin(void)
 
 /* ---- the record ---- */
 
-static void enter(void)
-{
-    pthread_mutex_lock(&lock);
-    inside = 1;
-    flock(record, LOCK_EX);
-}
-
-static void leave(void)
-{
-    int error = errno;
-    flock(record, LOCK_UN);
-    inside = 0;
-    pthread_mutex_unlock(&lock);
-    errno = error;
-}
-
 static void note(const char *format, ...)
 {
     char line[3 * PATH_MAX];
@@ -201,6 +185,24 @@ static void forget_unnamed(void)
 
 /* ---- the calls ---- */
 
+/* Before a call: what the files hold until then. */
+static void enter(void)
+{
+    pthread_mutex_lock(&lock);
+    inside = 1;
+    flock(record, LOCK_EX);
+    note_states();
+}
+
+static void leave(void)
+{
+    int error = errno;
+    flock(record, LOCK_UN);
+    inside = 0;
+    pthread_mutex_unlock(&lock);
+    errno = error;
+}
+
 static void opened(int file, const char *path, int flags, int was_there)
 {
     struct stat found;
@@ -226,7 +228,6 @@ int open(const char *path, int flags, ...)
     va_end(arguments);
     if ((flags & O_ACCMODE) == O_RDONLY || !is_ours(path, ours)) return next(path, flags, mode);
     enter();
-    note_states();
     int was_there = is_there(ours), file = next(path, flags, mode);
     opened(file, ours, flags, was_there);
     leave();
@@ -241,7 +242,6 @@ FILE *fopen(const char *path, const char *how)
     char ours[PATH_MAX];
     if (how[0] == 'r' || !is_ours(path, ours)) return next(path, how);
     enter();
-    note_states();
     int was_there = is_there(ours);
     FILE *file = next(path, how);
     if (file) opened(fileno(file), ours, O_WRONLY, was_there);
@@ -257,7 +257,6 @@ int mkostemp(char *path, int flags)
     char ours[PATH_MAX];
     if (!is_ours(path, ours)) return next(path, flags);
     enter();
-    note_states();
     int file = next(path, flags);
     char *last = strrchr(path, '/');
     snprintf(strrchr(ours, '/') + 1, PATH_MAX / 2, "%s", last ? last + 1 : path);
@@ -273,7 +272,6 @@ static int sync_file(int (*next)(int), int file)
     struct stat found;
     if (!is_our_file(file, path) || fstat(file, &found) != 0) return next(file);
     enter();
-    note_states();
     watched_file *w = S_ISDIR(found.st_mode) ? NULL : watch(file);
     int has_copy = w && copy(w, 1, name), end = next(file);
     if (end == 0 && S_ISDIR(found.st_mode)) note("syncdir %s\n", path);
@@ -300,7 +298,6 @@ int rename(const char *from, const char *to_path)
     char ours_from[PATH_MAX], ours[PATH_MAX];
     if (!is_ours(to_path, ours) || !is_ours(from, ours_from)) return next(from, to_path);
     enter();
-    note_states();
     int end = next(from, to_path);
     if (end == 0) note("rename %s %s\n", ours_from, ours);
     forget_unnamed();
@@ -314,7 +311,6 @@ int unlink(const char *path)
     char ours[PATH_MAX];
     if (!is_ours(path, ours)) return next(path);
     enter();
-    note_states();
     int end = next(path);
     if (end == 0) note("unlink %s\n", ours);
     forget_unnamed();
@@ -331,7 +327,6 @@ int unlinkat(int folder, const char *path, int flags)
     if (!is_our_file(folder, ours) || strlen(ours) + strlen(path) + 2 > PATH_MAX)
         return next(folder, path, flags);
     enter();
-    note_states();
     int end = next(folder, path, flags);
     if (end == 0) note("unlink %s/%s\n", ours, path);
     forget_unnamed();
@@ -355,7 +350,6 @@ __attribute__((destructor)) static void end(void)
 {
     if (record < 0) return;
     enter();
-    note_states();
     note("end\n");
     leave();
 }

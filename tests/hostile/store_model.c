@@ -1,5 +1,6 @@
 #include "runtime/scope.h"
 #include "store_model.h"
+#include "tests/support/dataset_spec.h"
 #include "tests/support/random.h"
 
 #include <math.h>
@@ -99,8 +100,7 @@ void store_model_release(store_model *m)
             free(m->datasets[d].chunks[c].data);
         free(m->datasets[d].chunks);
     }
-    free(m->datasets);
-    free(m->attributes);
+    PS_FREE(m->datasets, m->attributes);
     memset(m, 0, sizeof *m);
 }
 
@@ -125,15 +125,7 @@ void store_model_copy(const store_model *of, store_model *out)
 static bool write_dataset(ps_store *store, const model_dataset *d)
 {
     int id;
-    ps_dataset_spec spec = {.name = d->info.name,
-                            .type = d->info.type,
-                            .rank = d->info.rank,
-                            .chunk_rows = d->info.chunk_rows,
-                            .units = d->info.units,
-                            .keep_bits = d->info.keep_bits,
-                            .extra_count = d->info.extra_count};
-    memcpy(spec.dims, d->info.dims, sizeof spec.dims);
-    for (int e = 0; e < spec.extra_count; ++e) spec.extras[e] = d->info.extras[e];
+    ps_dataset_spec spec = copied_spec(&d->info);
     if (ps_store_define(store, &spec, &id) != PS_OK) return false;
     for (int64_t c = 0; c < d->info.chunk_count; ++c)
         if (ps_store_write_chunk(store, id, c, d->chunks[c].data, d->chunks[c].count,

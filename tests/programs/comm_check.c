@@ -87,11 +87,11 @@ static void check_copies(void)
         EXPECT(ps_comm_broadcast(data, 2 * (int64_t)sizeof *data, root) == PS_OK);
         EXPECT(data[0] == root && data[1] == root + 1 && data[2] == 99);
     }
-    int64_t mine[2] = {me, me * me}, *all = malloc(sizeof mine * (size_t)size);
+    int64_t mine[2] = {me, me * me};
+    PS_SCOPED_MEMORY int64_t *all = malloc(sizeof mine * (size_t)size);
     EXPECT(ps_comm_gather(mine, sizeof mine, all) == PS_OK);
     for (int r = 0; r < size; ++r) EXPECT(all[2 * r] == r && all[2 * r + 1] == r * r);
     EXPECT(ps_comm_gather(NULL, 0, NULL) == PS_OK);
-    free(all);
 }
 
 static void check_agreement(void)
@@ -146,7 +146,8 @@ static void check_large(void)
 {
     int size = ps_comm_size(), me = ps_comm_rank();
     int64_t bytes = ((int64_t)1 << 31) + 12345, step = 1 << 20;
-    unsigned char *data = malloc((size_t)bytes), *all = malloc((size_t)(bytes * size));
+    PS_SCOPED_MEMORY unsigned char *data = malloc((size_t)bytes),
+                                   *all = malloc((size_t)(bytes * size));
     for (int64_t i = 0; i < bytes; i += step) data[i] = (unsigned char)(me + i / step);
     data[bytes - 1] = (unsigned char)(200 + me);
     EXPECT(ps_comm_gather(data, bytes, all) == PS_OK);
@@ -162,8 +163,6 @@ static void check_large(void)
     EXPECT(ps_comm_exchange_start(list, 2, &pending) == PS_OK);
     EXPECT(ps_comm_exchange_wait(&pending) == PS_OK);
     EXPECT(all[bytes - 1] == 200 + (me + size - 1) % size);
-    free(data);
-    free(all);
 }
 
 int main(int argc, char **argv)

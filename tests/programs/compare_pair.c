@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/store.h"
+#include "tests/support/dataset_spec.h"
 
 enum { ROWS = 1000, COLUMNS = 7 };
 
@@ -22,12 +22,9 @@ static ps_status put_values(ps_store *store, int64_t chunk_rows, ps_type type, c
     if (!strcmp(spoil, "value")) both[4321] += 0x1p-10;
     if (!strcmp(spoil, "nan")) both[4321] = NAN;
     for (int64_t i = 0; i < ROWS * COLUMNS; ++i) single[i] = (float)both[i];
-    ps_dataset_spec spec = {.name = "/group/values",
-                            .type = type,
-                            .rank = 2,
-                            .dims = {strcmp(spoil, "shape") ? ROWS : ROWS - 1, COLUMNS},
-                            .chunk_rows = chunk_rows,
-                            .units = strcmp(spoil, "units") ? "Pa" : "m"};
+    ps_dataset_spec spec = table_spec(
+        "/group/values", type, strcmp(spoil, "shape") ? ROWS : ROWS - 1, COLUMNS, chunk_rows);
+    spec.units = strcmp(spoil, "units") ? "Pa" : "m";
     return ps_store_write_array(store, &spec, type == PS_F32 ? (void *)single : (void *)both);
 }
 
@@ -36,12 +33,7 @@ static ps_status put_counts(ps_store *store, int64_t chunk_rows, const char *spo
     int32_t counts[ROWS];
     for (int i = 0; i < ROWS; ++i) counts[i] = i * i;
     if (!strcmp(spoil, "count")) counts[999] += 1;
-    ps_dataset_spec spec = {.name = "/counts",
-                            .type = PS_I32,
-                            .rank = 1,
-                            .dims = {ROWS},
-                            .chunk_rows = chunk_rows,
-                            .units = "1"};
+    ps_dataset_spec spec = array_spec("/counts", PS_I32, ROWS, chunk_rows);
     return ps_store_write_array(store, &spec, counts);
 }
 
@@ -50,12 +42,7 @@ static ps_status put_ragged(ps_store *store, int64_t chunk_rows, const char *spo
 {
     int id;
     double data[64];
-    ps_dataset_spec spec = {.name = "/ragged",
-                            .type = PS_F64,
-                            .rank = 2,
-                            .dims = {4, 20 + chunk_rows % 10},
-                            .chunk_rows = 1,
-                            .units = "1"};
+    ps_dataset_spec spec = table_spec("/ragged", PS_F64, 4, 20 + chunk_rows % 10, 1);
     PS_TRY(ps_store_define(store, &spec, &id));
     for (int64_t c = 0; c < 4; ++c) {
         for (int64_t i = 0; i < 20; ++i) data[i] = value_at(100 * c + i);

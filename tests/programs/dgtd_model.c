@@ -99,6 +99,7 @@ static ps_status save(int argc, char **argv, const cube_tets *mesh)
 {
     int64_t n = mesh->elements;
     const char *source_kind = value_of(argc, argv, "source", "mode");
+    PS_SCOPED(ps_partition_release)
     ps_partition cut = {.parts = (int64_t)number_of(argc, argv, "parts", "1"),
                         .elements = n,
                         .vertex_count = mesh->vertex_count,
@@ -134,8 +135,8 @@ static ps_status save(int argc, char **argv, const cube_tets *mesh)
     model.header.dt =
         number_of(argc, argv, "dt", ".9") * dgtd_kuhn_limit(model.header.order, mesh->side);
     model.header.dt_rule = dgtd_kuhn_limit(model.header.order, mesh->side);
-    uint16_t *material = calloc((size_t)n, sizeof *material);
-    uint8_t *total = calloc((size_t)n, 1);
+    PS_SCOPED_MEMORY uint16_t *material = calloc((size_t)n, sizeof *material);
+    PS_SCOPED_MEMORY uint8_t *total = calloc((size_t)n, 1);
     model.material = material;
     if (number_of(argc, argv, "total", "0") > 0) {
         model.header.has_total = true;
@@ -144,23 +145,17 @@ static ps_status save(int argc, char **argv, const cube_tets *mesh)
     }
     const ps_store_identity identity = {
         PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, "dgtd_model", "test", "", 0};
-    ps_store *store = NULL;
-    ps_status status = save_cut(&cut, &store);
-    if (status == PS_OK) status = ps_dgtd_model_save(argv[1], &model, &identity, store);
-    ps_store_close(&store);
-    free(material);
-    free(total);
-    ps_partition_release(&cut);
-    return status;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
+    PS_TRY(save_cut(&cut, &store));
+    return ps_dgtd_model_save(argv[1], &model, &identity, store);
 }
 
 int main(int argc, char **argv)
 {
-    cube_tets mesh;
+    PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     ps_status status = argc < 2 ? ps_fail(PS_USAGE, "dgtd_model OUT [name=value ...]")
                                 : make_mesh(argc, argv, &mesh);
     if (status == PS_OK) status = save(argc, argv, &mesh);
-    if (status == PS_OK) cube_tets_release(&mesh);
     if (status != PS_OK) fprintf(stderr, "dgtd_model: %s\n", ps_message());
     return (int)status;
 }

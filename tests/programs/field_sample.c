@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <stdlib.h>
 
 #include "formats/field.h"
 #include "formats/surface_mesh.h"
+#include "kernels/common/vec3.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -49,16 +49,14 @@ static ps_status write_legendre(const ps_surface_mesh *mesh, const char *path, d
 static void measure(const ps_surface_mesh *mesh, int64_t t, double middle[3], double normal[3])
 {
     const double *x[3];
-    double a[3], b[3], length = 0;
+    double a[3], b[3];
     for (int l = 0; l < 3; ++l) x[l] = mesh->vertices + 3 * mesh->triangles[3 * t + l];
-    for (int c = 0; c < 3; ++c) {
-        middle[c] = (x[0][c] + x[1][c] + x[2][c]) / 3;
-        a[c] = x[1][c] - x[0][c];
-        b[c] = x[2][c] - x[0][c];
-    }
-    for (int c = 0; c < 3; ++c) normal[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
-    for (int c = 0; c < 3; ++c) length += normal[c] * normal[c];
-    for (int c = 0; c < 3; ++c) normal[c] /= sqrt(length);
+    for (int c = 0; c < 3; ++c) middle[c] = (x[0][c] + x[1][c] + x[2][c]) / 3;
+    ps_subtract3(x[1], x[0], a);
+    ps_subtract3(x[2], x[0], b);
+    ps_cross3(a, b, normal);
+    double length = ps_norm3(normal);
+    for (int c = 0; c < 3; ++c) normal[c] /= length;
 }
 
 /* p[2], and i k p times the direction: gradient[6]. */
@@ -77,11 +75,12 @@ static void wave_at(double k, const double x[3], double p[2], double gradient[6]
 static ps_status write_wave(const ps_surface_mesh *mesh, const char *path, double k)
 {
     int64_t n = mesh->vertex_count, m = mesh->triangle_count;
-    double *room = calloc((size_t)(8 * n + 4 * m), sizeof *room), *gradient = room + 2 * n;
-    double *slope = gradient + 6 * n, *velocity = slope + 2 * m;
-    for (int64_t v = 0; room && v < n; ++v)
+    PS_SCOPED_MEMORY double *room = NULL;
+    PS_TRY(PS_ALLOC(&room, 8 * n + 4 * m, "fields"));
+    double *gradient = room + 2 * n, *slope = gradient + 6 * n, *velocity = slope + 2 * m;
+    for (int64_t v = 0; v < n; ++v)
         wave_at(k, mesh->vertices + 3 * v, room + 2 * v, gradient + 6 * v);
-    for (int64_t t = 0; room && t < m; ++t) {
+    for (int64_t t = 0; t < m; ++t) {
         double middle[3], normal[3], p[2], own[6];
         measure(mesh, t, middle, normal);
         wave_at(k, middle, p, own);
@@ -95,9 +94,7 @@ static ps_status write_wave(const ps_surface_mesh *mesh, const char *path, doubl
                          {"plain", "Pa", PS_F64, 1, true, room},
                          {"three", "Pa", PS_F64, 3, true, gradient}};
     ps_field_snapshot snapshot = {ps_surface_mesh_grid(mesh), 6, fields, 0, "field_sample", "", mesh->content_hash};
-    ps_status status = room ? ps_field_save(path, &snapshot) : ps_fail(PS_EXHAUSTED, "no memory");
-    free(room);
-    return status;
+    return ps_field_save(path, &snapshot);
 }
 
 int main(int argc, char **argv)

@@ -14,13 +14,7 @@
 #include "runtime/options.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
-
-static void stop_on(ps_status status)
-{
-    if (status == PS_OK) return;
-    fprintf(stderr, "hbem_mie_solution: %s\n", ps_message());
-    exit(1);
-}
+#include "tests/support/must.h"
 
 static void put_wave(ps_hbem_solution *file, const ps_surface_mesh *mesh, int64_t index, double k,
                      double radius, const double *d)
@@ -31,11 +25,11 @@ static void put_wave(ps_hbem_solution *file, const ps_surface_mesh *mesh, int64_
         const double *x = mesh->vertices + 3 * v;
         double value[2], r = ps_norm3(x);
         double cosine = ps_dot3(x, d) / r;
-        stop_on(ps_mie(PS_MIE_HARD_SURFACE, NULL, k, radius, 1, &cosine, &value));
+        must(ps_mie(PS_MIE_HARD_SURFACE, NULL, k, radius, 1, &cosine, &value));
         values[v] = value[0];
         values[n + v] = value[1];
     }
-    stop_on(ps_hbem_solution_put(file, PS_LAYER_DOUBLE, index, values));
+    must(ps_hbem_solution_put(file, PS_LAYER_DOUBLE, index, values));
     file->entries[index] =
         (ps_hbem_solution_entry){.wavenumber = k, .direction = {d[0], d[1], d[2]}};
 }
@@ -46,8 +40,8 @@ int main(int argc, char **argv)
     int count = 1, waves = argc > 5, directions = waves ? argc - 5 : 1;
     PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = {0};
     ps_hbem_solution file;
-    stop_on(ps_surface_mesh_load(argv[1], &mesh));
-    if (waves) stop_on(ps_parse_reals(argv[4], ',', k, 64, &count));
+    must(ps_surface_mesh_load(argv[1], &mesh));
+    if (waves) must(ps_parse_reals(argv[4], ',', k, 64, &count));
     ps_store_identity identity = {
         .creator = "hbem_mie_solution", .revision = ps_revision(), .options = ""};
     ps_hbem_solution_header header = {.unknown = PS_LAYER_DOUBLE,
@@ -58,18 +52,18 @@ int main(int argc, char **argv)
         (ps_hbem_solution_layer){.factor = 1, .space = "p1", .units = "Pa"};
     strcpy(header.problem, waves ? "helmholtz-hard" : "laplace-neumann");
     snprintf(header.mesh_hash, sizeof header.mesh_hash, "%s", mesh.content_hash);
-    stop_on(ps_hbem_solution_create(argv[2], &identity, &header, &mesh, &file));
+    must(ps_hbem_solution_create(argv[2], &identity, &header, &mesh, &file));
     for (int i = 0; waves && i < count * directions; ++i) {
         double d[3];
         int parts;
-        stop_on(ps_parse_reals(argv[5 + i % directions], ',', d, 3, &parts));
+        must(ps_parse_reals(argv[5 + i % directions], ',', d, 3, &parts));
         put_wave(&file, &mesh, i, k[i / directions], atof(argv[3]), d);
     }
     if (!waves) {
         PS_SCOPED_MEMORY double *one = calloc((size_t)mesh.vertex_count, sizeof *one);
         for (int64_t v = 0; v < mesh.vertex_count; ++v) one[v] = 1;
-        stop_on(ps_hbem_solution_put(&file, PS_LAYER_DOUBLE, 0, one));
+        must(ps_hbem_solution_put(&file, PS_LAYER_DOUBLE, 0, one));
     }
-    stop_on(ps_hbem_solution_commit(&file));
+    must(ps_hbem_solution_commit(&file));
     return 0;
 }

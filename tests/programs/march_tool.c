@@ -29,13 +29,10 @@ static int fail(const char *what)
 
 static double area_of(const double *vertices, const int32_t *triangle)
 {
-    const double *a = vertices + 3 * triangle[0], *b = vertices + 3 * triangle[1];
-    const double *c = vertices + 3 * triangle[2];
-    double n[3];
-    for (int k = 0; k < 3; ++k) {
-        int l = (k + 1) % 3, m = (k + 2) % 3;
-        n[k] = (b[l] - a[l]) * (c[m] - a[m]) - (b[m] - a[m]) * (c[l] - a[l]);
-    }
+    double sides[2][3], n[3];
+    for (int s = 0; s < 2; ++s)
+        ps_subtract3(vertices + 3 * triangle[1 + s], vertices + 3 * triangle[0], sides[s]);
+    ps_cross3(sides[0], sides[1], n);
     return ps_norm3(n) / 2;
 }
 
@@ -68,7 +65,8 @@ static double *read_history(const char *path, ps_history_header *header)
 static int compare_trace(const char *path, int64_t unknown, const char *reference)
 {
     ps_history_header header;
-    double *a = read_history(path, &header), largest = 0, t, value;
+    PS_SCOPED_MEMORY double *a = read_history(path, &header);
+    double largest = 0, t, value;
     FILE *file = fopen(reference, "r");
     char line[256];
     int64_t n = 0;
@@ -78,7 +76,6 @@ static int compare_trace(const char *path, int64_t unknown, const char *referenc
         largest = worse_of(largest, fabs(a[n++ * header.slices.unknowns + unknown] - value));
     }
     if (file) fclose(file);
-    free(a);
     printf("%.3e\n", largest);
     return n == header.steps ? 0 : 1;
 }
@@ -99,7 +96,8 @@ static int check_uniform(const char *path, const char *mesh_path, double width, 
 {
     ps_history_header header;
     PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = {0};
-    double *a = read_history(path, &header), error = 0, size = 0, area = 0;
+    PS_SCOPED_MEMORY double *a = read_history(path, &header);
+    double error = 0, size = 0, area = 0;
     if (ps_surface_mesh_load(mesh_path, &mesh) != PS_OK) return fail(mesh_path);
     for (int64_t i = 0; i < mesh.triangle_count; ++i)
         area += area_of(mesh.vertices, mesh.triangles + 3 * i);
@@ -114,7 +112,6 @@ static int check_uniform(const char *path, const char *mesh_path, double width, 
         size += exact * exact;
     }
     printf("%.3e\n", sqrt(error / size));
-    free(a);
     return 0;
 }
 

@@ -151,16 +151,15 @@ static ps_status write_fields(const sample *s, ps_phasors *file, const int32_t *
 {
     int64_t chunk = ps_phasors_chunk_rows(file), width = 6 * s->reference.nodes;
     PS_SCOPED_MEMORY float *values = malloc((size_t)(chunk * width) * sizeof *values);
-    ps_status status = PS_OK;
     for (int f = 0; f < s->header.frequencies; ++f)
         for (int k = 0; k < 1 + s->header.magnetic; ++k)
-            for (int64_t at = 0; at < s->header.rows && status == PS_OK; at += chunk) {
+            for (int64_t at = 0; at < s->header.rows; at += chunk) {
                 for (int64_t r = 0; r < chunk && at + r < s->header.rows; ++r)
                     fill_element(s, f, (ps_phasors_field)k, number[at + r], values + r * width);
-                status =
-                    ps_phasors_write_chunks(file, f, (ps_phasors_field)k, at / chunk, 1, values);
+                PS_TRY(
+                    ps_phasors_write_chunks(file, f, (ps_phasors_field)k, at / chunk, 1, values));
             }
-    return status;
+    return PS_OK;
 }
 
 static ps_status write_phasors(sample *s, const char *path)
@@ -176,11 +175,10 @@ static ps_status write_phasors(sample *s, const char *path)
         number[s->header.rows] = (int32_t)e;
         material[s->header.rows++] = s->mesh.tags[e] - 1;
     }
-    ps_status status = ps_phasors_create(path, &identity, &s->header, &file);
-    if (status == PS_OK) status = ps_phasors_write_elements(file, number, material);
-    if (status == PS_OK) status = write_fields(s, file, number);
-    if (status == PS_OK) status = ps_phasors_commit(&file);
-    return status;
+    PS_TRY(ps_phasors_create(path, &identity, &s->header, &file));
+    PS_TRY(ps_phasors_write_elements(file, number, material));
+    PS_TRY(write_fields(s, file, number));
+    return ps_phasors_commit(&file);
 }
 
 static void set_header(sample *s, int order)

@@ -8,6 +8,7 @@
 
 #include "formats/slice_matrix.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* All row-vectors of a file by (slice, row). */
 typedef struct expanded {
@@ -22,13 +23,13 @@ static ps_status expand_tile(ps_slice_matrix *matrix, int64_t index, expanded *o
 {
     int64_t raw_bytes, bytes;
     ps_slice_tile tile;
-    void *raw, *unpacked;
+    PS_SCOPED_MEMORY void *raw = NULL;
+    void *unpacked;
     ps_slice_matrix_tile_bytes(matrix, index, &raw_bytes, &bytes);
     PS_TRY(ps_alloc(&raw, raw_bytes, 1, "stored tile"));
     PS_TRY(ps_alloc(&unpacked, bytes, 1, "tile"));
     PS_TRY(ps_slice_matrix_read_raw(matrix, index, raw));
     PS_TRY(ps_slice_matrix_unpack(matrix, index, raw, unpacked, &tile));
-    free(raw);
     char *value = tile.values;
     for (int64_t v = 0; v < tile.slices * tile.rows; ++v) {
         int64_t at = (tile.first_slice + v / tile.rows) * out->n + tile.first_row + v % tile.rows;

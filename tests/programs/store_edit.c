@@ -12,6 +12,7 @@
 #include "formats/append_log.h"
 #include "formats/store.h"
 #include "runtime/scope.h"
+#include "tests/support/dataset_spec.h"
 
 static ps_status copy_attribute(ps_store *from, ps_store *to, const char *object,
                                 const ps_attribute *a)
@@ -75,15 +76,7 @@ static ps_status copy_dataset(ps_store *from, ps_store *to, int id, int64_t inde
     ps_dataset_info info;
     int own;
     PS_TRY(ps_store_dataset(from, id, &info));
-    ps_dataset_spec spec = {.name = info.name,
-                            .type = info.type,
-                            .rank = info.rank,
-                            .chunk_rows = info.chunk_rows,
-                            .units = info.units,
-                            .keep_bits = info.keep_bits,
-                            .extra_count = info.extra_count};
-    memcpy(spec.dims, info.dims, sizeof spec.dims);
-    for (int e = 0; e < info.extra_count; ++e) spec.extras[e] = info.extras[e];
+    ps_dataset_spec spec = copied_spec(&info);
     PS_TRY(ps_store_define(to, &spec, &own));
     for (int64_t c = 0; c < info.chunk_count; ++c) {
         ps_chunk_info chunk;

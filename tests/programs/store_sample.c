@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "formats/store.h"
+#include "runtime/scope.h"
+#include "tests/support/dataset_spec.h"
 
 static const ps_store_identity identity = {.format = "penstock-test",
                                            .format_version = 1,
@@ -15,14 +17,10 @@ static ps_status write_tiles(ps_store *store, int part)
 {
     double values[64];
     int id, tiles = 2 + part;
-    ps_dataset_spec spec = {.name = "/tiles",
-                            .type = PS_F64,
-                            .rank = 2,
-                            .dims = {tiles, 64},
-                            .chunk_rows = 1,
-                            .units = "Pa",
-                            .extra_count = 1,
-                            .extras = {"nnz"}};
+    ps_dataset_spec spec = table_spec("/tiles", PS_F64, tiles, 64, 1);
+    spec.units = "Pa";
+    spec.extra_count = 1;
+    spec.extras[0] = "nnz";
     PS_TRY(ps_store_define(store, &spec, &id));
     for (int t = 0; t < tiles; ++t) {
         double nnz = 10 + t;
@@ -36,23 +34,17 @@ static ps_status write_part(const char *path, int part)
 {
     char name[4096];
     float values[1000];
-    ps_store *store;
-    ps_dataset_spec spec = {.name = "/a/values",
-                            .type = PS_F32,
-                            .rank = 1,
-                            .dims = {part ? 900 : 1000},
-                            .chunk_rows = 300,
-                            .units = "m",
-                            .description = "the numbers from 0"};
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
+    ps_dataset_spec spec = array_spec("/a/values", PS_F32, part ? 900 : 1000, 300);
+    spec.units = "m";
+    spec.description = "the numbers from 0";
     for (int i = 0; i < 1000; ++i) values[i] = (float)(1000 * part + i);
     ps_store_part_path(path, 0, part, name);
     PS_TRY(ps_store_create(name, &identity, &store));
-    ps_status status = ps_store_write_array(store, &spec, values);
-    if (status == PS_OK) status = write_tiles(store, part);
-    if (status == PS_OK) status = ps_store_put_real(store, "/", "dt", 0.25);
-    if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
-    return status;
+    PS_TRY(ps_store_write_array(store, &spec, values));
+    PS_TRY(write_tiles(store, part));
+    PS_TRY(ps_store_put_real(store, "/", "dt", 0.25));
+    return ps_store_commit(&store);
 }
 
 int main(int argc, char **argv)

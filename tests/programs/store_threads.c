@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "formats/store.h"
+#include "runtime/scope.h"
+#include "tests/support/dataset_spec.h"
 
 enum { THREADS = 8, ROOM = 24576, RAMP = 512 };
 
@@ -51,34 +53,22 @@ static void *work(void *context)
     return NULL;
 }
 
+static void job_end(job *j) { ps_store_close(&j->store); }
+
 static ps_status write_all(const char *path, int64_t chunks)
 {
-    job j = {.chunks = chunks};
+    PS_SCOPED(job_end) job j = {.chunks = chunks};
     pthread_t threads[THREADS];
     ps_store_identity identity = {.format = "penstock-test", .format_version = 1};
-    ps_dataset_spec ragged = {.name = "/noise",
-                              .type = PS_U32,
-                              .rank = 2,
-                              .dims = {chunks, ROOM},
-                              .chunk_rows = 1,
-                              .units = "1"};
-    ps_dataset_spec rows = {.name = "/ramp",
-                            .type = PS_I64,
-                            .rank = 1,
-                            .dims = {chunks * RAMP},
-                            .chunk_rows = RAMP,
-                            .units = "1"};
+    ps_dataset_spec ragged = table_spec("/noise", PS_U32, chunks, ROOM, 1);
+    ps_dataset_spec rows = array_spec("/ramp", PS_I64, chunks * RAMP, RAMP);
     PS_TRY(ps_store_create(path, &identity, &j.store));
-    ps_status status = ps_store_define(j.store, &ragged, &j.noise);
-    if (status == PS_OK) status = ps_store_define(j.store, &rows, &j.ramp);
-    if (status != PS_OK) {
-        ps_store_close(&j.store);
-        return status;
-    }
+    PS_TRY(ps_store_define(j.store, &ragged, &j.noise));
+    PS_TRY(ps_store_define(j.store, &rows, &j.ramp));
     for (int t = 0; t < THREADS; ++t)
         if (pthread_create(&threads[t], NULL, work, &j) != 0) abort();
     for (int t = 0; t < THREADS; ++t) pthread_join(threads[t], NULL);
-    status = ps_store_commit(&j.store);
+    ps_status status = ps_store_commit(&j.store);
     if (status == PS_OK && j.failures) fprintf(stderr, "committed in spite of failures\n");
     return status == PS_OK && j.failures ? PS_FAILED : status;
 }

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 
 #include "formats/store.h"
+#include "runtime/scope.h"
+#include "tests/support/dataset_spec.h"
+#include "tests/support/random.h"
 
 enum { CHUNK = 1 << 20 };
 
@@ -11,28 +14,18 @@ static ps_status write_noise(const char *path, int64_t chunks, int64_t estimate)
 {
     static unsigned char noise[CHUNK];
     uint64_t state = 1;
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     int id;
     ps_store_identity identity = {
         .format = "penstock-test", .format_version = 1, .disk_estimate = estimate};
-    ps_dataset_spec spec = {.name = "/noise",
-                            .type = PS_U8,
-                            .rank = 1,
-                            .dims = {chunks * CHUNK},
-                            .chunk_rows = CHUNK,
-                            .units = "1"};
+    ps_dataset_spec spec = array_spec("/noise", PS_U8, chunks * CHUNK, CHUNK);
     PS_TRY(ps_store_create(path, &identity, &store));
-    ps_status status = ps_store_define(store, &spec, &id);
-    for (int64_t c = 0; c < chunks && status == PS_OK; ++c) {
-        for (int i = 0; i < CHUNK; ++i) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            noise[i] = (unsigned char)(state >> 56);
-        }
-        status = ps_store_write_chunk(store, id, c, noise, CHUNK, NULL);
+    PS_TRY(ps_store_define(store, &spec, &id));
+    for (int64_t c = 0; c < chunks; ++c) {
+        for (int i = 0; i < CHUNK; ++i) noise[i] = (unsigned char)(congruence_next(&state) >> 56);
+        PS_TRY(ps_store_write_chunk(store, id, c, noise, CHUNK, NULL));
     }
-    if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
-    return status;
+    return ps_store_commit(&store);
 }
 
 int main(int argc, char **argv)

@@ -6,6 +6,7 @@
 
 #include "formats/number_file.h"
 #include "formats/store.h"
+#include "tests/support/dataset_spec.h"
 
 enum { COLUMNS = 10000, VALUES = 4000000 };
 
@@ -28,12 +29,8 @@ static ps_status add(ps_store *store, char *word)
     }
     ps_number_file_close(&file);
     snprintf(name, sizeof name, "/%s", word);
-    ps_dataset_spec spec = {.name = name,
-                            .type = PS_F64,
-                            .rank = kept > 1 ? 2 : 1,
-                            .dims = {rows, kept},
-                            .units = "1",
-                            .description = "a table"};
+    ps_dataset_spec spec = table_spec(name, PS_F64, rows, kept > 1 ? kept : 0, 0);
+    spec.description = "a table";
     return ps_store_write_array(store, &spec, values);
 }
 

@@ -39,7 +39,7 @@ static void take_slots(const ps_schedule_problem *p, const ps_schedule_slot *slo
 static ps_status simulate(const ps_schedule_problem *p, ps_task_trace *trace)
 {
     double makespan;
-    ps_schedule_slot *slots = calloc((size_t)p->times.count, sizeof *slots);
+    PS_SCOPED_MEMORY ps_schedule_slot *slots = calloc((size_t)p->times.count, sizeof *slots);
     ps_heteroprio_config config =
         fmm_case_config(PS_TERMINATION_BUCKET, p->times.cpus, p->times.gpus);
     ps_status status = ps_schedule_simulate(p, &config, slots, &makespan);
@@ -48,7 +48,6 @@ static ps_status simulate(const ps_schedule_problem *p, ps_task_trace *trace)
     trace->count = p->times.count;
     trace->records = calloc((size_t)p->times.count, sizeof *trace->records);
     if (status == PS_OK) take_slots(p, slots, trace);
-    free(slots);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "formats/worker_log.h"
+#include "runtime/scope.h"
 #include "runtime/worker_balance.h"
 #include "tests/support/random.h"
 
@@ -49,18 +50,15 @@ static ps_status make_log(const char *path, int64_t iterations)
     static const char *const workers[WORKERS] = {"cpu", "gpu 0", "gpu 1", "gpu 2"};
     static const char *const stage_names[STAGES] = {"summation", "idle", "solve", "radiation"};
     double stages[STAGES] = {0};
-    ps_worker_balance *balance = NULL;
-    ps_worker_log log;
+    PS_SCOPED(ps_worker_balance_close) ps_worker_balance *balance = NULL;
+    PS_SCOPED(ps_worker_log_release) ps_worker_log log = {0};
     ps_store_identity identity = {.creator = "worker_log_sample", .revision = "0", .options = ""};
     ps_worker_balance_config config = {.workers = WORKERS, .items = ITEMS, .iterations = BALANCED};
-    ps_status status = ps_worker_log_init(&log, WORKERS, workers, "tiles");
-    if (status == PS_OK) status = ps_worker_balance_open(&config, &balance);
-    if (status == PS_OK) status = run_iterations(balance, iterations, &log, stages);
-    if (status == PS_OK) status = ps_worker_log_stages(&log, STAGES, stage_names, 1, stages);
-    if (status == PS_OK) status = ps_worker_log_save(path, &log, &identity);
-    ps_worker_balance_close(&balance);
-    ps_worker_log_release(&log);
-    return status;
+    PS_TRY(ps_worker_log_init(&log, WORKERS, workers, "tiles"));
+    PS_TRY(ps_worker_balance_open(&config, &balance));
+    PS_TRY(run_iterations(balance, iterations, &log, stages));
+    PS_TRY(ps_worker_log_stages(&log, STAGES, stage_names, 1, stages));
+    return ps_worker_log_save(path, &log, &identity);
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
 
 #include "runtime/scope.h"
 #include "tests/check.h"
+#include "tests/support/cpu_device.h"
 
 static void cpu_works(void **state)
 {
@@ -21,12 +22,11 @@ static void cpu_works(void **state)
 
 static void cpu_work_is_done_at_once(void **state)
 {
-    PS_SCOPED(ps_device_close) ps_device *device = NULL;
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
     ps_stream *stream;
     ps_event *early, *late;
     int from = 7, to = 0;
     double seconds;
-    check_ok(ps_device_open("cpu", 0, &device));
     check_ok(ps_stream_open(device, &stream));
     check_ok(ps_event_open(device, &early));
     check_ok(ps_event_open(device, &late));
@@ -50,13 +50,11 @@ static void cpu_work_is_done_at_once(void **state)
 /* Several copies by one call, and none. */
 static void copies_at_once(void **state)
 {
-    PS_SCOPED(ps_device_close) ps_device *device = NULL;
-    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
+    PS_SCOPED(ps_stream_close) ps_stream *stream = stream_on(device);
     const char from[3][8] = {"one", "two", "three"};
     char to[3][8] = {"", "", ""};
     ps_copies copies = {.count = 0};
-    check_ok(ps_device_open("cpu", 0, &device));
-    check_ok(ps_stream_open(device, &stream));
     check_ok(ps_copy_all(stream, &copies));
     for (int k = 0; k < 3; ++k) {
         copies.to[k] = to[k];

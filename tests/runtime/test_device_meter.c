@@ -3,16 +3,15 @@
 #include "runtime/device_meter.h"
 #include "runtime/scope.h"
 #include "tests/check.h"
+#include "tests/support/cpu_device.h"
 
 static void probes_time_work(void **state)
 {
-    PS_SCOPED(ps_device_close) ps_device *device = NULL;
-    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
+    PS_SCOPED(ps_stream_close) ps_stream *stream = stream_on(device);
     PS_SCOPED(ps_probe_close) ps_probe probe = {0};
     ps_meter meter = {0};
     bool timed;
-    check_ok(ps_device_open("cpu", 0, &device));
-    check_ok(ps_stream_open(device, &stream));
     check_ok(ps_probe_open(device, &probe));
     check_ok(ps_probe_collect(&probe, true)); /* nothing yet */
     for (int i = 0; i < 3; ++i) {
@@ -33,12 +32,10 @@ static void probes_time_work(void **state)
 /* What was not timed is taken to have been as fast as what was. */
 static void weights_stand_in(void **state)
 {
-    PS_SCOPED(ps_device_close) ps_device *device = NULL;
-    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
+    PS_SCOPED(ps_stream_close) ps_stream *stream = stream_on(device);
     PS_SCOPED(ps_probe_close) ps_probe probe = {0};
     ps_meter meter = {.seconds = 2, .timed = 10, .weight = 10};
-    check_ok(ps_device_open("cpu", 0, &device));
-    check_ok(ps_stream_open(device, &stream));
     check_ok(ps_probe_open(device, &probe));
     check_ok(ps_probe_end(&probe, stream, false, &meter, 30));
     check_near(ps_meter_seconds(&meter), 8, 0, 1e-15);

@@ -1,12 +1,11 @@
 #include "tests/check.h"
 #include "tests/device_stream_checks.h"
+#include "tests/support/cpu_device.h"
 
 static streamed new_source(int64_t chunks)
 {
     streamed s;
-    ps_device *device;
-    check_ok(ps_device_open("cpu", 0, &device));
-    check_ok(streamed_open(&s, device, chunks, 3000, 5000));
+    check_ok(streamed_open(&s, cpu_device(), chunks, 3000, 5000));
     return s;
 }
 
@@ -164,27 +163,25 @@ static void plan_refuses(void **state)
 static void all_budgets(void **state)
 {
     for (int64_t chunks = 1; chunks <= 80; chunks = 3 * chunks + 2) {
-        streamed s = new_source(chunks);
+        PS_SCOPED(end_source) streamed s = new_source(chunks);
         check_ok(streamed_check_budgets(&s, chunks > 5 ? 6 : 3));
-        end_source(&s);
     }
 }
 
 static void resets(void **state)
 {
-    streamed s = new_source(60);
+    PS_SCOPED(end_source) streamed s = new_source(60);
     for (int step = 1; step <= 6; ++step)
         for (int host = 1; host <= 4; ++host)
             check_ok(streamed_check_resets(&s, 3 * s.least + s.total * host / 3,
                                            s.least + s.total * step / 6));
-    end_source(&s);
 }
 
 /* With all on the device or in host memory, an interval that shrinks reads the batch at its end
  * and nothing else. */
 static void reset_keeps_batches(void **state)
 {
-    streamed s = new_source(60);
+    PS_SCOPED(end_source) streamed s = new_source(60);
     for (int tier = PS_TIER_DEVICE; tier <= PS_TIER_HOST; ++tier) {
         PS_SCOPED(ps_device_stream_close) ps_device_stream *stream = NULL;
         ps_device_stream_config config =
@@ -203,7 +200,6 @@ static void reset_keeps_batches(void **state)
         s.end = 60;
         atomic_store(&s.reads, 0);
     }
-    end_source(&s);
 }
 
 static unsigned char *lying[STREAMED_MAX]; /* chunks that are on the device */
@@ -219,7 +215,7 @@ static const void *where(void *context, int64_t chunk, const void **host)
 static void placed_chunks(void **state)
 {
     enum { CHUNKS = 60 };
-    streamed s = new_source(CHUNKS);
+    PS_SCOPED(end_source) streamed s = new_source(CHUNKS);
     for (int64_t c = 0; c < CHUNKS; ++c) {
         lying[c] = malloc((size_t)s.unpacked[c] + 1);
         for (int64_t i = 0; i < s.unpacked[c]; ++i) lying[c][i] = streamed_image(&s, c, i);
@@ -242,23 +238,21 @@ static void placed_chunks(void **state)
         atomic_store(&s.reads, 0);
     }
     for (int64_t c = 0; c < CHUNKS; ++c) free(lying[c]);
-    end_source(&s);
 }
 
 static void no_chunks(void **state)
 {
-    streamed s = new_source(1);
+    PS_SCOPED(end_source) streamed s = new_source(1);
     ps_device_stream_config config = streamed_config(&s, 0, 0);
     ps_device_stream_stats stats;
     config.count = 0;
     s.end = 0;
     check_ok(streamed_run(&s, &config, 3, &stats));
-    end_source(&s);
 }
 
 static void figures(void **state)
 {
-    streamed s = new_source(80);
+    PS_SCOPED(end_source) streamed s = new_source(80);
     int64_t unpacked = 0, raw = 0;
     for (int c = 0; c < 80; ++c) unpacked += s.unpacked[c], raw += s.raw[c];
     ps_device_stream_stats stats;
@@ -280,13 +274,12 @@ static void figures(void **state)
     assert_in_range(stats.streaming.bytes_copied, 4 * streamed_bytes - s.total,
                     4 * streamed_bytes + s.total);
     assert_true(stats.streaming.fraction > 0 && stats.streaming.fraction <= 1);
-    end_source(&s);
 }
 
 /* Reading as slow as computing: they overlap, so a sweep takes about as long as either. */
 static void reading_overlaps_computing(void **state)
 {
-    streamed s = new_source(72);
+    PS_SCOPED(end_source) streamed s = new_source(72);
     for (int c = 0; c < 72; ++c) s.raw[c] = s.unpacked[c] = 2560, s.place[c] = 2560 * c;
     s.total = 72 * 2560;
     ps_device_free_pinned(s.device, s.fetched);
@@ -302,14 +295,13 @@ static void reading_overlaps_computing(void **state)
                   stats.streaming.compute_seconds, stats.streaming.fraction);
     check_at_most(stats.streaming.elapsed_seconds, /* one after the other would be 1 */
                   0.85 * (stats.streaming.read_seconds + stats.streaming.compute_seconds));
-    end_source(&s);
 }
 
 /* ---- failures ---- */
 
 static void failures_everywhere(void **state)
 {
-    streamed model = new_source(40);
+    PS_SCOPED(end_source) streamed model = new_source(40);
     for (int budget = 1; budget <= 3; ++budget)
         for (int where = 0; where < 4; ++where)
             for (int chunk = 0; chunk < 40; chunk += where == 2 ? 40 : 3) {
@@ -325,13 +317,12 @@ static void failures_everywhere(void **state)
                 check_fails(streamed_run(&s, &config, 2, &stats),
                             where == 3 ? PS_FAILED : PS_INVALID, text);
             }
-    end_source(&model);
 }
 
 /* A disk that breaks in the third sweep, and what comes after a failure. */
 static void late_failure(void **state)
 {
-    streamed s = new_source(40);
+    PS_SCOPED(end_source) streamed s = new_source(40);
     ps_device_stream *stream;
     s.fail_read = 6, s.fail_after = 2;
     ps_device_stream_config config =
@@ -347,12 +338,11 @@ static void late_failure(void **state)
     ps_device_stream_close(&stream);
     ps_device_stream_close(&stream);
     assert_int_equal(atomic_load(&s.prepared), 0);
-    end_source(&s);
 }
 
 static void refusals(void **state)
 {
-    streamed s = new_source(20);
+    PS_SCOPED(end_source) streamed s = new_source(20);
     ps_device_stream *stream;
     ps_device_stream_config config = streamed_config(&s, 1 << 20, 100);
     check_fails(ps_device_stream_open(&config, &stream), PS_EXHAUSTED, "--device-memory");
@@ -364,13 +354,12 @@ static void refusals(void **state)
     check_fails(ps_device_stream_open(&config, &stream), PS_FAILED, "3 to 21 of 20");
     config.read = NULL;
     check_fails(ps_device_stream_open(&config, &stream), PS_FAILED, "callbacks");
-    end_source(&s);
 }
 
 /* A reset that the budget cannot take leaves the stream as it was. */
 static void refused_reset(void **state)
 {
-    streamed s = new_source(40);
+    PS_SCOPED(end_source) streamed s = new_source(40);
     ps_device_stream *stream;
     ps_device_stream_config config =
         streamed_config(&s, 3 * s.least + s.total / 3, s.least + s.total / 4);
@@ -379,12 +368,11 @@ static void refused_reset(void **state)
     check_fails(ps_device_stream_reset(stream, 30, 20), PS_FAILED, "30 to 50 of 40");
     check_ok(streamed_sweep(&s, stream, 0));
     ps_device_stream_close(&stream);
-    end_source(&s);
 }
 
 static void closes_at_any_moment(void **state)
 {
-    streamed s = new_source(60);
+    PS_SCOPED(end_source) streamed s = new_source(60);
     s.read_delay = s.unpack_delay = 2e-4;
     for (int moment = 0; moment < 12; ++moment) {
         PS_SCOPED(ps_device_stream_close) ps_device_stream *stream = NULL;
@@ -396,5 +384,4 @@ static void closes_at_any_moment(void **state)
         if (moment % 3 == 1) check_ok(ps_device_stream_reset(stream, 5, 50));
     }
     assert_int_equal(atomic_load(&s.prepared), 0);
-    end_source(&s);
 }

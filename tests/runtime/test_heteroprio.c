@@ -11,17 +11,23 @@ enum { NEAR_LARGE, FAR_ONE, NEAR_SMALL, PLAIN_ONE, BUCKETS };
 static const ps_bucket table[BUCKETS] = {
     {NEAR, 7, 0, 10}, {FAR, 3, 2, 2}, {NEAR, 4, 1, 10}, {PLAIN, 0, -1, 0}};
 
-static ps_heteroprio *open_with(int cpus, int gpus, ps_termination rule, ps_schedule_policy policy)
+static ps_heteroprio *open_of(const ps_bucket *buckets, int count, int cpus, int gpus,
+                              ps_termination rule, ps_schedule_policy policy)
 {
     ps_heteroprio *h;
-    ps_heteroprio_config config = {.buckets = table,
-                                   .bucket_count = BUCKETS,
+    ps_heteroprio_config config = {.buckets = buckets,
+                                   .bucket_count = count,
                                    .cpus = cpus,
                                    .gpus = gpus,
                                    .policy = policy,
                                    .termination = rule};
     check_ok(ps_heteroprio_open(&config, &h));
     return h;
+}
+
+static ps_heteroprio *open_with(int cpus, int gpus, ps_termination rule, ps_schedule_policy policy)
+{
+    return open_of(table, BUCKETS, cpus, gpus, rule, policy);
 }
 
 static void push(ps_heteroprio *h, int bucket, int64_t task)
@@ -57,9 +63,8 @@ static void by_priority_first_in_first_out(void **state)
 static void equal_priorities_are_one_queue(void **state)
 {
     static const ps_bucket equal[] = {{NEAR, 1, 1, 10}, {FAR, 0, 0, 2}, {NEAR, 2, 1, 10}};
-    ps_heteroprio_config config = {.buckets = equal, .bucket_count = 3, .cpus = 1, .gpus = 1};
-    PS_SCOPED(ps_heteroprio_close) ps_heteroprio *h = NULL;
-    check_ok(ps_heteroprio_open(&config, &h));
+    PS_SCOPED(ps_heteroprio_close)
+    ps_heteroprio *h = open_of(equal, 3, 1, 1, PS_TERMINATION_NONE, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 6; ++i) push(h, i % 2 ? 0 : 2, i);
     push(h, FAR_ONE, 6);
     pops(h, PS_WORKER_GPU, 3, (int64_t[]){6, 0, 1});
@@ -72,9 +77,8 @@ static void equal_priorities_are_one_queue(void **state)
 static void places(void **state)
 {
     static const ps_bucket equal[] = {{NEAR, 1, 1, 10}, {NEAR, 1, 1, 10}};
-    ps_heteroprio_config config = {.buckets = equal, .bucket_count = 2, .cpus = 1, .gpus = 2};
-    PS_SCOPED(ps_heteroprio_close) ps_heteroprio *h = NULL;
-    check_ok(ps_heteroprio_open(&config, &h));
+    PS_SCOPED(ps_heteroprio_close)
+    ps_heteroprio *h = open_of(equal, 2, 1, 2, PS_TERMINATION_NONE, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 8; ++i)
         check_ok(ps_heteroprio_push(h, i % 2, &(ps_ready_task){i, 1, 0.1, i / 4}));
     assert_int_equal(ps_heteroprio_pop(h, PS_WORKER_GPU, 1), 4);
@@ -90,10 +94,8 @@ static void places(void **state)
 static void by_length(void **state)
 {
     static const ps_bucket table_of_two[] = {{NEAR, 1, 0, 10}, {FAR, 1, 1, 10}};
-    ps_heteroprio_config config = {
-        .buckets = table_of_two, .bucket_count = 2, .cpus = 1, .gpus = 2};
-    PS_SCOPED(ps_heteroprio_close) ps_heteroprio *h = NULL;
-    check_ok(ps_heteroprio_open(&config, &h));
+    PS_SCOPED(ps_heteroprio_close)
+    ps_heteroprio *h = open_of(table_of_two, 2, 1, 2, PS_TERMINATION_NONE, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 4; ++i) {
         check_ok(ps_heteroprio_push(h, 0, &(ps_ready_task){i, 1, 0.125, i % 2}));
         check_ok(ps_heteroprio_push(h, 1, &(ps_ready_task){10 + i, 1, 2, i % 2}));
@@ -265,13 +267,8 @@ static void balance_leaves_to_cpus(void **state)
 {
     static const ps_bucket far_first[] = {{NEAR, 1, 2, 10}, {FAR, 0, 1, 2}, {FAR, -1, 0, 0}};
     static const ps_ready_task top = {200, INFINITY, 0.5, 0};
-    ps_heteroprio_config config = {.buckets = far_first,
-                                   .bucket_count = 3,
-                                   .cpus = 2,
-                                   .gpus = 1,
-                                   .termination = PS_TERMINATION_BALANCE};
-    PS_SCOPED(ps_heteroprio_close) ps_heteroprio *h = NULL;
-    check_ok(ps_heteroprio_open(&config, &h));
+    PS_SCOPED(ps_heteroprio_close)
+    ps_heteroprio *h = open_of(far_first, 3, 2, 1, PS_TERMINATION_BALANCE, PS_SCHEDULE_HETEROPRIO);
     ps_heteroprio_expect(h, 2, &top);
     check_ok(ps_heteroprio_push(h, 2, &top));
     for (int i = 0; i < 16; ++i) {
@@ -292,13 +289,8 @@ static void balance_leaves_to_cpus(void **state)
 static void balance_leaves_nothing_too_long(void **state)
 {
     static const ps_bucket far_first[] = {{NEAR, 1, 1, 10}, {FAR, 0, 0, 2}};
-    ps_heteroprio_config config = {.buckets = far_first,
-                                   .bucket_count = 2,
-                                   .cpus = 8,
-                                   .gpus = 1,
-                                   .termination = PS_TERMINATION_BALANCE};
-    PS_SCOPED(ps_heteroprio_close) ps_heteroprio *h = NULL;
-    check_ok(ps_heteroprio_open(&config, &h));
+    PS_SCOPED(ps_heteroprio_close)
+    ps_heteroprio *h = open_of(far_first, 2, 8, 1, PS_TERMINATION_BALANCE, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 8; ++i) {
         ps_ready_task task = {i, 2, 1, 0}, near = {100 + i, 4, 0.4, 0};
         if (i < 2) ps_heteroprio_expect(h, 1, &task);

@@ -40,9 +40,7 @@ static void outputs_and_sameness(void **state)
     snprintf(link, sizeof link, "%s/link", folder);
     snprintf(absent, sizeof absent, "%s/no/where", folder);
     snprintf(below, sizeof below, "%s/file/x", folder);
-    FILE *made = fopen(file, "w");
-    assert_non_null(made);
-    fclose(made);
+    check_write(file, "");
     assert_int_equal(symlink("file", link), 0);
     assert_true(ps_path_same(file, link));
     assert_false(ps_path_same(file, folder));
@@ -68,7 +66,7 @@ static void outputs_and_sameness(void **state)
     check_fails(ps_path_check_output(file), PS_USAGE, "is read; the output needs another name");
     check_fails(ps_path_check_spared(link), PS_USAGE, "is read");
     snprintf(below, sizeof below, "%s/said", folder);
-    made = fopen(below, "w");
+    FILE *made = fopen(below, "w");
     assert_non_null(made);
     ps_path_spare_stream(fileno(made));
     check_fails(ps_path_check_output(below), PS_USAGE, "takes what this program prints");
@@ -89,10 +87,7 @@ static void watched_files(void **state)
     const struct timespec old[2] = {{1, 0}, {1, 0}};
     for (int how = 0; how < 4; ++how) {
         for (int f = 0; f < 2; ++f) {
-            FILE *file = fopen(f ? "b" : "a", "w");
-            assert_non_null(file);
-            fputs(f ? "two" : "one", file);
-            fclose(file);
+            check_write(f ? "b" : "a", f ? "two" : "one");
             assert_int_equal(utimensat(AT_FDCWD, f ? "b" : "a", old, 0), 0);
         }
         check_ok(ps_path_watch("a"));

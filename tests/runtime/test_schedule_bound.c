@@ -76,21 +76,15 @@ static void equals_brute_force(void **state)
 static void one_class(void **state)
 {
     double some[3] = {1, 2, 6}, none[3] = {INFINITY, INFINITY, INFINITY};
-    ps_schedule_bound bound;
-    ps_task_times cpus = {3, some, none, 2, 0}, idle = {3, some, none, 2, 5};
-    ps_task_times gpus = {3, none, some, 0, 3}, unused = {3, none, some, 7, 3};
-    check_ok(ps_schedule_bound_find(&cpus, &bound));
-    check_near(bound.seconds, 4.5, 0, 1e-15);
-    check_ok(ps_schedule_bound_check(&cpus, &bound));
-    check_ok(ps_schedule_bound_find(&idle, &bound));
-    check_near(bound.seconds, 4.5, 0, 1e-15);
-    check_ok(ps_schedule_bound_check(&idle, &bound));
-    check_ok(ps_schedule_bound_find(&gpus, &bound));
-    check_near(bound.seconds, 3, 0, 1e-15);
-    check_ok(ps_schedule_bound_check(&gpus, &bound));
-    check_ok(ps_schedule_bound_find(&unused, &bound));
-    check_near(bound.seconds, 3, 0, 1e-15);
-    check_ok(ps_schedule_bound_check(&unused, &bound));
+    /* the other class: not there, or idle */
+    const ps_task_times cases[4] = {
+        {3, some, none, 2, 0}, {3, some, none, 2, 5}, {3, none, some, 0, 3}, {3, none, some, 7, 3}};
+    for (int i = 0; i < 4; ++i) {
+        ps_schedule_bound bound;
+        check_ok(ps_schedule_bound_find(&cases[i], &bound));
+        check_near(bound.seconds, i < 2 ? 4.5 : 3, 0, 1e-15);
+        check_ok(ps_schedule_bound_check(&cases[i], &bound));
+    }
 }
 
 /* 2 tasks of 4 s or 1 s on one of each: x of them on the GPU, x = (2 - x) 4, T = 1.6. */
@@ -125,11 +119,11 @@ static void wrong_is_found(void **state)
     check_fails(ps_schedule_bound_find(&broken, &bound), PS_INVALID, "task 1");
     check_fails(ps_schedule_bound_find(&lost, &bound), PS_INVALID, "no worker here");
     check_ok(ps_schedule_bound_find(&t, &bound));
-    ps_schedule_bound high = bound, unfair = bound, heavy = bound;
-    high.seconds *= 1.001;
-    unfair.mu *= 1.001;
-    heavy.gpu_load *= 1.001;
-    check_fails(ps_schedule_bound_check(&t, &high), PS_FAILED, "proves");
-    check_fails(ps_schedule_bound_check(&t, &unfair), PS_FAILED, "no certificate");
-    check_fails(ps_schedule_bound_check(&t, &heavy), PS_FAILED, "do not fit");
+#define REFUSED(field, text)                                                                       \
+    check_fails_if(bound.field, 1.001 * bound.field, ps_schedule_bound_check(&t, &bound),          \
+                   PS_FAILED, text)
+    REFUSED(seconds, "proves");
+    REFUSED(mu, "no certificate");
+    REFUSED(gpu_load, "do not fit");
+#undef REFUSED
 }

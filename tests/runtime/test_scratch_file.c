@@ -14,9 +14,7 @@ static void put_file(const ps_scratch_folder *folder)
 {
     char path[4200];
     snprintf(path, sizeof path, "%s/some", folder->path);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fclose(file);
+    check_write(path, "");
 }
 
 static void removes_its_files(void **state)

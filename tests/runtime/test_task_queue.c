@@ -4,6 +4,7 @@
 #include "runtime/scope.h"
 #include "runtime/task_queue.h"
 #include "tests/check.h"
+#include "tests/support/cpu_device.h"
 
 enum { PIECES = 12, WORDS = 64, TASKS = 400, ACCESSES_MAX = 4 };
 enum { ANYWHERE, CPU_ONLY, BUCKETS };
@@ -90,6 +91,20 @@ static void open_fixture(fixture *f, const ps_task_queue_config *config)
         for (int w = 0; w < WORDS; ++w) f->memory[p][w] = (uint64_t)(p * WORDS + w);
         check_ok(ps_task_data_register(f->queue, f->memory[p], WORDS * 8, &f->data[p]));
     }
+}
+
+static void start(fixture *f, int cpus, int gpus, int64_t pieces_on_device)
+{
+    *f = (fixture){0};
+    for (int g = 0; g < gpus; ++g) f->devices[g] = cpu_device();
+    ps_task_queue_config config = base_config(f, cpus, gpus, pieces_on_device);
+    open_fixture(f, &config);
+}
+
+static void leave(fixture *f)
+{
+    ps_task_queue_close(&f->queue);
+    for (int g = 0; g < 4; ++g) ps_device_close(&f->devices[g]);
 }
 
 static ps_status insert_step(fixture *f, const step *s)
@@ -186,18 +201,14 @@ static void check_records(fixture *f, int workers)
 static void run_case(int cpus, int gpus, int64_t pieces, uint64_t seed)
 {
     static fixture f;
-    f = (fixture){0};
-    for (int g = 0; g < gpus; ++g) check_ok(ps_device_open("cpu", 0, &f.devices[g]));
+    start(&f, cpus, gpus, pieces);
     draw_steps(seed);
-    ps_task_queue_config config = base_config(&f, cpus, gpus, pieces);
-    open_fixture(&f, &config);
     run_steps(&f);
     check_against_sequence(&f);
     check_edges(&f);
     check_records(&f, cpus + gpus);
     if (gpus && pieces < PIECES) assert_true(cpus || ps_task_queue_measure(f.queue).evictions > 0);
-    ps_task_queue_close(&f.queue);
-    for (int g = 0; g < gpus; ++g) ps_device_close(&f.devices[g]);
+    leave(&f);
 }
 
 static void cpu_workers(void **state)
@@ -216,18 +227,14 @@ static void eviction(void **state)
 {
     static fixture f;
     for (int gpus = 1; gpus <= 2; ++gpus) {
-        f = (fixture){0};
-        for (int g = 0; g < gpus; ++g) check_ok(ps_device_open("cpu", 0, &f.devices[g]));
+        start(&f, 0, gpus, ACCESSES_MAX);
         draw_steps(7);
         for (int t = 0; t < TASKS; ++t) steps[t].cpu_only = false;
-        ps_task_queue_config config = base_config(&f, 0, gpus, ACCESSES_MAX);
-        open_fixture(&f, &config);
         run_steps(&f);
         check_against_sequence(&f);
         check_records(&f, gpus);
         assert_true(ps_task_queue_measure(f.queue).evictions > 0);
-        ps_task_queue_close(&f.queue);
-        for (int g = 0; g < gpus; ++g) ps_device_close(&f.devices[g]);
+        leave(&f);
     }
 }
 
@@ -236,10 +243,7 @@ static void too_large(void **state)
 {
     static fixture f;
     for (int cpus = 0; cpus < 2; ++cpus) {
-        f = (fixture){0};
-        check_ok(ps_device_open("cpu", 0, &f.devices[0]));
-        ps_task_queue_config config = base_config(&f, cpus, 1, 1);
-        open_fixture(&f, &config);
+        start(&f, cpus, 1, 1);
         step s = {.count = 2, .piece = {0, 1}, .mode = {PS_READ, PS_READ_WRITE}};
         executed[0] = 0;
         check_ok(insert_step(&f, &s));
@@ -248,8 +252,7 @@ static void too_large(void **state)
         else
             check_fails(ps_task_queue_wait(f.queue), PS_EXHAUSTED, "raise --device-memory");
         assert_int_equal(executed[0], cpus);
-        ps_task_queue_close(&f.queue);
-        ps_device_close(&f.devices[0]);
+        leave(&f);
     }
 }
 
@@ -263,10 +266,7 @@ static void failure_ends_the_run(void **state)
     static const ps_codelet bad = {"bad", 0, fail_step, fail_step};
     for (int gpus = 0; gpus < 2; ++gpus) {
         static fixture f;
-        f = (fixture){0};
-        check_ok(ps_device_open("cpu", 0, &f.devices[0]));
-        ps_task_queue_config config = base_config(&f, gpus ? 0 : 2, gpus, PIECES);
-        open_fixture(&f, &config);
+        start(&f, gpus ? 0 : 2, gpus, PIECES);
         int number = 13, after = 0;
         ps_task_access access = {f.data[0], PS_READ_WRITE};
         ps_task_spec spec = {.codelet = &bad,
@@ -285,8 +285,7 @@ static void failure_ends_the_run(void **state)
                     "task 0 (bad, level 4, group 2): the number 13 is not liked");
         check_fails(insert_step(&f, &s), PS_INVALID, "13 is not liked");
         assert_int_equal(executed[1], 0);
-        ps_task_queue_close(&f.queue);
-        ps_device_close(&f.devices[0]);
+        leave(&f);
     }
 }
 
@@ -295,8 +294,7 @@ static void fixed_mapping(void **state)
 {
     static fixture f;
     static ps_task_record once[TASKS], again[TASKS];
-    f = (fixture){0};
-    check_ok(ps_device_open("cpu", 0, &f.devices[0]));
+    f = (fixture){.devices = {cpu_device()}};
     draw_steps(5);
     ps_task_mapping mapping = {TASKS, once};
     for (int run = 0; run < 4; ++run) {
@@ -353,9 +351,7 @@ static void tasks_insert_tasks(void **state)
 {
     static fixture f;
     atomic_int leaves = 0;
-    f = (fixture){0};
-    ps_task_queue_config config = base_config(&f, 4, 0, 0);
-    open_fixture(&f, &config);
+    start(&f, 4, 0, 0);
     tree_arguments root = {&f, 10, &leaves};
     check_ok(insert_tree(&root));
     check_ok(ps_task_queue_wait(f.queue));
@@ -372,7 +368,7 @@ static void wrong_use(void **state)
     check_fails(ps_task_queue_open(&config, &f.queue), PS_USAGE, "0 CPU and 0 GPU workers");
     config.scheduling.gpus = 1;
     check_fails(ps_task_queue_open(&config, &f.queue), PS_USAGE, "without device 0");
-    check_ok(ps_device_open("cpu", 0, &f.devices[0]));
+    f.devices[0] = cpu_device();
     check_fails(ps_task_queue_open(&config, &f.queue), PS_USAGE, "no memory on its devices");
     config.device_memory = 1000;
     config.lookahead = 99;
@@ -386,8 +382,7 @@ static void wrong_use(void **state)
     check_ok(ps_task_queue_wait(f.queue)); /* nothing was inserted */
     check_ok(ps_task_data_release(f.queue, &f.data[0]));
     assert_null(f.data[0]);
-    ps_task_queue_close(&f.queue);
-    ps_device_close(&f.devices[0]);
+    leave(&f);
 }
 
 /* Tasks let in as others get done: progress is seen, ends with the last one, and tells of failures.

@@ -78,16 +78,13 @@ static void starts_with_equal_numbers(void **state)
 {
     static const int64_t expected[4] = {3, 3, 2, 2}, few[4] = {1, 1, 0, 0}, none[4] = {0};
     static const double seconds[4] = {1, 9, 0, 0};
-    ps_worker_balance *b = open_balance(4, 10, NULL);
-    check_counts(b, 4, expected);
-    ps_worker_balance_close(&b);
-    b = open_balance(4, 2, NULL);
-    check_ok(ps_worker_balance_update(b, seconds));
-    check_counts(b, 4, few);
-    ps_worker_balance_close(&b);
-    b = open_balance(4, 0, NULL);
-    check_counts(b, 4, none);
-    ps_worker_balance_close(&b);
+    PS_SCOPED(ps_worker_balance_close)
+    ps_worker_balance *ten = open_balance(4, 10, NULL), *two = open_balance(4, 2, NULL),
+                      *no = open_balance(4, 0, NULL);
+    check_counts(ten, 4, expected);
+    check_ok(ps_worker_balance_update(two, seconds));
+    check_counts(two, 4, few);
+    check_counts(no, 4, none);
 }
 
 /* However slow a worker is, it keeps an item, and times of 0 do no harm. */
@@ -107,16 +104,14 @@ static void respects_caps(void **state)
 {
     static const int64_t caps[3] = {0, 4, 0}, start[3] = {13, 4, 13};
     static const double fast[3] = {10, 1, 10};
-    ps_worker_balance *b = open_balance(3, 30, caps);
+    PS_SCOPED(ps_worker_balance_close) ps_worker_balance *b = open_balance(3, 30, caps);
     check_counts(b, 3, start);
     check_ok(ps_worker_balance_update(b, fast));
     assert_int_equal(count_of(b, 1), 4);
     check_counts(b, 3, start); /* the others are alike */
-    ps_worker_balance_close(&b);
     static const int64_t small[3] = {2, 2, 2}, equal[3] = {10, 10, 10};
-    b = open_balance(3, 30, small); /* cannot take all: as if there were none */
-    check_counts(b, 3, equal);
-    ps_worker_balance_close(&b);
+    PS_SCOPED(ps_worker_balance_close) ps_worker_balance *all = open_balance(3, 30, small);
+    check_counts(all, 3, equal); /* they cannot take all: as if there were none */
 }
 
 /* A worker with 100 bytes never gets more than 100 bytes of items, wherever its interval lies. */

@@ -7,13 +7,6 @@
 
 static const char dead[] = "out.h5.12.0123456789abcdef.tmp";
 
-static void put_dead_temporary(void)
-{
-    FILE *file = fopen(dead, "w");
-    assert_non_null(file);
-    fclose(file);
-}
-
 /* Programs that ask only whether it matches have things of their own to look at; temporaries of
  * dead writers go all the same, and stay beside what is of another command, which begins anew. */
 static void what_matches_is_tidied(void **state)
@@ -24,10 +17,10 @@ static void what_matches_is_tidied(void **state)
     ps_product_init(&run, "penstock-test", 1, &product);
     check_ok(ps_product_create(&product, 0, &store));
     check_ok(ps_store_commit(&store));
-    put_dead_temporary();
+    check_write(dead, "");
     assert_true(ps_product_matches(&product));
     assert_int_not_equal(access(dead, F_OK), 0);
-    put_dead_temporary();
+    check_write(dead, "");
     check_ok(ps_product_note(&product, "basis=3"));
     assert_false(ps_product_matches(&product));
     assert_int_equal(access(dead, F_OK), 0);

@@ -60,4 +60,3 @@ within "$(awk "BEGIN { print $(figure absorbed) / $(account 1) }")" .998 1.002 "
 within "$(awk "BEGIN { print $(figure outflow) / $(account 2) }")" .998 1.002 "outflow and the march's account"
 within "$(awk "BEGIN { print $(figure accepted) / $(account 3) }")" .995 1.005 "accepted power and the march's account"
 expect 0 "" penstock-verify run.phasors.h5 sar.hdf block.h5
-exit 0

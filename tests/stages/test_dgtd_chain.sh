@@ -59,4 +59,3 @@ mode_error $two --boundary outer:pec --boundary sheet:pec; near mode_error 1e-3 
 mode_error $two --boundary outer:pec; within "$(awk -v v="$(figure mode_error)" "BEGIN { print v / $with }")" 0.8 1.25 "the sheet's part"
 mode_error $one --boundary outer:pec; near mode_error 1e-4 0.06
 mode_error $one --boundary outer:pec --boundary sheet:pec; near mode_error 0.3 3
-exit 0

@@ -90,4 +90,3 @@ expect 0 "" penstock-dgtd-setup -q bar.h5 bar-m.h5 --force $bar
 expect 0 "" penstock-inspect bar-m.h5
 within "$(figure updates_imbalance)" "$even" "$even" "updates of the larger part, as they were cut"
 within "$(awk "BEGIN { print $(figure makespan_imbalance) / (2 - 2 * (1296 - $most) / $updates) }")" .99999 1.00001 "makespan"
-exit 0

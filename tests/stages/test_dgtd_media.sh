@@ -125,4 +125,3 @@ expect 2 "a tensor of permittivity" penstock-dgtd-march tensor.m.h5 no.h5 --step
 expect 2 "balance" penstock-dgtd-march l.m.h5 no.h5 --steps 5 --balance -q
 expect 3 "impedance of infinite frequency" penstock-dgtd-setup guide.h5 no.h5 --order 1 --material default:eps=2,debye=1/1ns "${walls[@]}" -q
 expect 2 "absorbs at a face" penstock-dgtd-setup guide.h5 no.h5 --order 1 --material default:eps=2/3/4 "${walls[@]}" -q
-exit 0

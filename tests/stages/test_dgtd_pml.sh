@@ -121,4 +121,3 @@ setup 0 "" --source $source --pml auto:layers=3:reflection=1e-3
 expect 2 "lies in the matched layer" penstock-dgtd-march m.h5 no.h5 --steps 2 --probe 1.2,.5,.5 -q
 expect 2 "a model has one layer" penstock-dgtd-setup cube.h5 m.h5 --material default:eps=1 --boundary outer:absorbing --source $source --pml auto --pml auto:layers=3 --force -q
 expect 2 "there are none" penstock-dgtd-setup cube.h5 m.h5 --material default:eps=1 --boundary outer:pec --source $source --pml auto --force -q
-exit 0

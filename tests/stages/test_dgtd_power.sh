@@ -57,4 +57,3 @@ expect 0 "" penstock-dgtd-setup metal.h5 metal.m.h5 -q --order 2 --material defa
     --source current:at=.5,.5,.5:axis=0,0,1:radius=.4:moment=1e-12:width=3ns
 expect 0 "nor will it be" penstock-dgtd-march metal.m.h5 metal.run.h5 -q --time 90ns --until-decay 40dB
 within "$(sed -n 's/.* nanosecond\. \([0-9]*\) % of it is electric.*/\1/p' err)" 30 70 "percent of it that is electric"
-exit 0

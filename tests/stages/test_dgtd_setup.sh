@@ -152,4 +152,3 @@ grep -q "limited_in *2 (skull)" out || fail "the head is not limited by the skul
 model head.h5 m.h5 --order 1 $tissues --scale-slivers 100 --force # the next one of them, .95 of 2.16 times
 within "$(awk "BEGIN { print $(figure limit_rule) / .2415e-12 }")" 2.0 2.1 "gain of 100 scaled elements"
 near scaled_volume 1e-7 1e-5
-exit 0

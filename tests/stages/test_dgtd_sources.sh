@@ -76,4 +76,3 @@ expect 0 "" penstock-dgtd-march m.h5 long.h5 --periods 8 --energy-every 1 --freq
 setup 0 "" --source current:at=.5,.5,.5:axis=0,0,1:radius=.4:moment=1e-12:width=4ns:shape=ramp:frequency=1e8
 expect 1 "the march is unstable" penstock-dgtd-march m.h5 wild.h5 --steps 120 --dt-scale 1.2 --fresh -q
 expect 0 "" penstock-dgtd-march m.h5 tame.h5 --steps 400 --force -q
-exit 0

@@ -3,6 +3,7 @@
 . "$ROOT/tests/stages/lib.sh"
 . "$ROOT/tests/support/dgtd_march.bash"
 needs mesh-surface cluster-build hbem-solve dgtd-march compare
+figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 
 # ---- two batches of hbem-solve, killed in the second ----
 clustered ball.hdf c.h5 --divisions 5

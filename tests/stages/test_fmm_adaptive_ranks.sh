@@ -98,4 +98,3 @@ same left.h5 cut.h5
 expect 0 "no new.h5.groups to continue from" $fmm plummer.h5 new.h5 --order 4 --restart
 expect 0 "" $fmm plummer.h5 new.h5 --order 4 --force --checkpoint-every 0
 [ -z "$(find . -name '*.tmp')" ] || fail "something was left behind"
-exit 0

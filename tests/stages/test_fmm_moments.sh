@@ -220,4 +220,3 @@ expect 3 "without a header" penstock-particle-import bare.txt no.h5 --moments fo
 expect 3 "--moments dipoles" penstock-particle-import dip.p.h5 no.h5
 expect 3 "has 3 a side" penstock-particle-import cc.csv no.h5 --moments dipoles --columns x,y,z,q
 expect 0 "" penstock-particle-import dip.p.h5 again.h5 --moments dipoles
-exit 0

@@ -73,4 +73,3 @@ expect 2 "goes with gmres" $solve no.hdf --subdomains s.h5 --coarse 1 --method f
 expect 3 "" $solve no.hdf --subdomains load.hdf
 expect 2 "at most as many slabs" penstock-gravity-assemble model.hdf no.hdf --subdomains no.h5 --partition slabs --parts 33
 [ ! -e no.hdf ] && [ ! -e no.h5 ] && [ -z "$(find . -name '*.tmp')" ] || fail "something was left behind"
-exit 0

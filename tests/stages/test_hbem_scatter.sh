@@ -42,4 +42,3 @@ potential sk 0,0,2 .25 --problem dirichlet s8-slp-0.h5 s8-dlp-0.h5
 potential inside 0,0.2,0.5 .5 --problem dirichlet --side interior s8-slp-0.h5 s8-dlp-0.h5
 potential wk 0,0,2 -.125 --problem neumann s8-hyps-0.h5 s8-adlp-0.h5
 potential k 0,0,2 -.125 --problem neumann --form indirect s8-adlp-0.h5
-exit 0

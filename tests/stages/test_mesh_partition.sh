@@ -82,4 +82,3 @@ expect 3 "falls into 2 pieces" $cut hand.hdf none.h5
 grep -q "tetrahedron [01] of hand.hdf belongs to another one than tetrahedron [01]" err || { cat err; fail "the piece is not named"; }
 expect 0 "" $cut hand.hdf pieces.h5 --allow-pieces; is components 2
 [ -z "$(find . -name '*.tmp')" ] || fail "a temporary file is left"
-exit 0

@@ -19,4 +19,3 @@ expect 0 "edges of the aircraft" run_as /somewhere/penstock demo --help
 nm -D --defined-only "$PENSTOCK_LIBRARY" | sed -n 's/.* T penstock_\([a-z_]*\)@@.*/\1/p' | sort > exported
 python3 -c 'from penstock import _library as l; print("\n".join(sorted(l._TAKES)))' > known
 [ -z "$(comm -13 exported known)" ] || fail "the library has no $(comm -13 exported known)"
-exit 0

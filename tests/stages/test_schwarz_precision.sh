@@ -16,4 +16,3 @@ expect 1 "iterate, of residual" $solve short.hdf --device cpu --method cg --prec
 [ -e short.unconverged.hdf ] || [ -e short.hdf.unconverged.hdf ] || fail "no last iterate"
 expect 2 "--method cg" $solve x.hdf --method bicgstab --precision mixed
 expect 2 "--method cg" $solve x.hdf --slabs 4 --precision mixed
-exit 0

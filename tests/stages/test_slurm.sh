@@ -31,4 +31,3 @@ expect 0 "" penstock-compare chain.h5 whole.h5 --tolerance 0 --no-attributes
 # what is wrong ends the chain
 expect 2 "" bash "$ROOT/cases/slurm/march.sbatch" slices.h5 ball.hdf other.h5 10 plane:dir=nonsense
 [ "$(wc -l < requeued)" -eq 1 ] || fail "a run that is refused was put back"
-exit 0

@@ -34,4 +34,3 @@ PYTHON
 expect 1 "needs libhdf5" build check penstock-1.0.0-py3-none-manylinux_2_36_open.whl
 cp "$wheel" penstock-1.0.0-py3-none-manylinux_2_17_x.whl
 expect 1 "the tag says 2.17" build check penstock-1.0.0-py3-none-manylinux_2_17_x.whl
-exit 0

@@ -12,7 +12,9 @@
 #include "kernels/fmm/evaluate.h"
 #include "kernels/fmm/m2l_table.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "tests/support/distance.h"
+#include "tests/support/fmm_table.h"
 
 typedef enum adaptive_places {
     ADAPTIVE_CUBE,
@@ -142,12 +144,11 @@ static inline ps_status adaptive_case_tree(adaptive_case *c, adaptive_places pla
     for (int set = 0; set < (targets ? 2 : 1); ++set) {
         ps_adaptive_set *s = &c->tree.sets[set];
         int64_t n = c->count[set];
-        uint64_t *workspace;
+        PS_SCOPED_MEMORY uint64_t *workspace = NULL;
         PS_TRY(PS_ALLOC(&s->keys, n + 1, "keys"));
         PS_TRY(PS_ALLOC(&s->order, n + 1, "order"));
         PS_TRY(PS_ALLOC(&workspace, ps_adaptive_sort_workspace(n) + 1, "workspace"));
         ps_adaptive_sort(&c->tree.box, workspace, s);
-        free(workspace);
         PS_TRY(PS_ALLOC(&c->sorted[set], 4 * n + 1, "particles"));
         for (int r = 0; r < 4; ++r)
             ps_tree_gather(c->made[set] + r * n, s->order, n, c->sorted[set] + r * n);
@@ -177,13 +178,7 @@ static inline ps_status adaptive_case_tables(adaptive_case *c)
                                   .rho = one ? 1 : ldexp(c->tree.box.width, -l - 1),
                                   .precision = p->far};
         spec.basis_epsilon = ps_fmm_basis_epsilon(p->function.kernel, spec.epsilon);
-        void *workspace;
-        PS_TRY(ps_alloc_untouched(&workspace, ps_fmm_table_workspace(&spec), "workspace"));
-        PS_TRY(ps_fmm_table_make(&spec, workspace, &c->tables[l]));
-        PS_TRY(ps_alloc(&c->blocks[l], ps_fmm_m2l_bytes(&c->tables[l]), 1, "table"));
-        ps_fmm_m2l_attach(&c->tables[l], c->blocks[l]);
-        ps_fmm_table_fill(&spec, workspace, &c->tables[l]);
-        free(workspace);
+        PS_TRY(fmm_table_fill(&spec, &c->tables[l], &c->blocks[l]));
     }
     return PS_OK;
 }
@@ -215,6 +210,15 @@ static inline ps_status adaptive_case_run(adaptive_case *c)
     return ps_adaptive_evaluate(&c->problem, c->threads, c->vectors, c->workspace);
 }
 
+/* All of it. */
+static inline ps_status adaptive_case_sum(adaptive_case *c, adaptive_places places, int64_t sources,
+                                          int64_t targets, int64_t leaf_size, int order)
+{
+    PS_TRY(adaptive_case_tree(c, places, sources, targets, leaf_size));
+    PS_TRY(adaptive_case_init(c, order, 2));
+    return adaptive_case_run(c);
+}
+
 /* Relative L2 errors of potential and gradient over about `samples` targets; and the largest error
  * of a gradient relative to itself. */
 static inline ps_status adaptive_case_errors(const adaptive_case *c, int64_t samples,
@@ -224,7 +228,8 @@ static inline ps_status adaptive_case_errors(const adaptive_case *c, int64_t sam
     int set = c->tree.same ? 0 : 1;
     int64_t n = c->count[set], stride = n / samples > 0 ? n / samples : 1;
     int64_t count = (n + stride - 1) / stride;
-    double *exact, sums[4] = {0};
+    double sums[4] = {0};
+    PS_SCOPED_MEMORY double *exact = NULL;
     PS_TRY(PS_ALLOC(&exact, 7 * count, "direct sums"));
     double *x = exact + 4 * count;
     for (int64_t i = 0; i < count; ++i)
@@ -249,7 +254,6 @@ static inline ps_status adaptive_case_errors(const adaptive_case *c, int64_t sam
     }
     errors[0] = sqrt(sums[0] / sums[2]);
     errors[1] = sqrt(sums[1] / sums[3]);
-    free(exact);
     return PS_OK;
 }
 
@@ -257,17 +261,9 @@ static inline void adaptive_case_release(adaptive_case *c)
 {
     for (int l = 0; l < PS_ADAPTIVE_LEVELS; ++l) free(c->blocks[l]);
     for (int set = 0; set < 2; ++set) {
-        free(c->made[set]);
-        free(c->sorted[set]);
-        free(c->tree.sets[set].keys);
-        free(c->tree.sets[set].order);
+        PS_FREE(c->made[set], c->sorted[set], c->tree.sets[set].keys, c->tree.sets[set].order);
     }
-    free(c->tree.cell);
-    free(c->tree.around);
-    free(c->tree.leaf);
-    free(c->results);
-    free(c->vectors);
-    free(c->workspace);
+    PS_FREE(c->tree.cell, c->tree.around, c->tree.leaf, c->results, c->vectors, c->workspace);
 }
 
 #endif

@@ -212,7 +212,7 @@ static inline ps_status adaptive_twin_sum(const adaptive_case *c, const ps_adapt
     adaptive_twin w = {.c = c, .plan = plan, .results = results, .multipoles = given};
     const ps_adaptive_tree *t = &c->tree;
     int64_t numbers = t->cells * c->problem.interpolation.points, longest = 0;
-    double *sum = NULL;
+    PS_SCOPED_MEMORY double *sum = NULL;
     memset(results, 0, sizeof(double) * (size_t)(4 * c->count[t->same ? 0 : 1]));
     if (!given) PS_TRY(PS_ALLOC(&w.multipoles, numbers, "multipoles"));
     PS_TRY(PS_ALLOC(&w.locals, numbers, "locals"));
@@ -234,7 +234,6 @@ static inline ps_status adaptive_twin_sum(const adaptive_case *c, const ps_adapt
         twin_m2p(&w);
     }
     *pairs = w.pairs;
-    free(sum);
     if (!given) free(w.multipoles);
     free(w.locals);
     for (int l = 0; l < PS_ADAPTIVE_LEVELS; ++l) free(w.coded[l]);

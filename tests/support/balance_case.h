@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "runtime/scope.h"
 #include "runtime/worker_balance.h"
 #include "tests/support/random.h"
 
@@ -108,7 +109,7 @@ static inline ps_status balance_simulate(const balance_case *item, bool plain, b
 {
     static double before[BALANCE_ITEMS + 1];
     double factors[BALANCE_WORKERS], seconds[BALANCE_WORKERS];
-    ps_worker_balance *balance;
+    PS_SCOPED(ps_worker_balance_close) ps_worker_balance *balance = NULL;
     ps_worker_balance_config config = {.workers = BALANCE_WORKERS,
                                        .items = BALANCE_ITEMS,
                                        .iterations = BALANCE_ITERATIONS,
@@ -118,15 +119,13 @@ static inline ps_status balance_simulate(const balance_case *item, bool plain, b
     balance_factors(item->factors, item->seed + 1, factors);
     out->optimum = balance_optimum(before, factors);
     PS_TRY(ps_worker_balance_open(&config, &balance));
-    ps_status status = PS_OK;
-    for (int n = 0; n < BALANCE_ITERATIONS && status == PS_OK; ++n) {
+    for (int n = 0; n < BALANCE_ITERATIONS; ++n) {
         out->last = balance_times(balance, before, factors, seconds);
         if (n == 0) out->equal = out->last;
-        status = ps_worker_balance_update(balance, seconds);
+        PS_TRY(ps_worker_balance_update(balance, seconds));
     }
     out->rolled_back = balance_times(balance, before, factors, seconds);
-    ps_worker_balance_close(&balance);
-    return status;
+    return PS_OK;
 }
 
 /* What a time costs over the optimum, percent. */

@@ -38,10 +38,9 @@ static inline void couple_by_rules(const couple_case *c, int row, ps_hbem_kernel
                            .quadrature = &rules.quadrature,
                            .far_precision = PS_DOUBLE};
     ps_hbem_range rows = {3 * row, 3 * row + 3}, columns = {3 - 3 * row, 6 - 3 * row};
-    double *values = hbem_block(&op, rows, columns);
+    PS_SCOPED_MEMORY double *values = hbem_block(&op, rows, columns);
     for (int e = 0; e < 9 * ps_hbem_parts(&op); ++e)
         out[e / 9][3 * (e % 3) + e % 9 / 3] = values[e];
-    free(values);
     free(rules.points);
 }
 

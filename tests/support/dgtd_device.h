@@ -149,8 +149,7 @@ static inline ps_status dgtd_device_add_ports(dgtd_device *x, const dgtd_case *c
     ps_dgtd_device_ports_place(&x->ports, x->ports_memory);
     for (int64_t k = 0; k < count; ++k)
         PS_TRY(ps_dgtd_device_port_upload(&x->ports, k, ports + k, &x->system, &work, x->stream));
-    free(work.slots);
-    free(work.weights);
+    PS_FREE(work.slots, work.weights);
     x->march.ports = x->system.ports = &x->ports;
     return ps_dgtd_device_ports_states(&x->ports, ports, false, x->stream);
 }
@@ -171,9 +170,7 @@ static inline ps_status dgtd_device_add_local(dgtd_device *x, const dgtd_case *c
     ps_dgtd_device_local_attach(&x->local, 0, x->local_memory, (char *)x->local_memory + bytes);
     ps_status status = ps_dgtd_device_local_upload(&x->local, &c->system, reach, c->body.material,
                                                    x->march.dt, &work, x->stream);
-    free(work.units);
-    free(work.pieces);
-    free(work.factors);
+    PS_FREE(work.units, work.pieces, work.factors);
     return status;
 }
 

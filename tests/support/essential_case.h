@@ -4,6 +4,8 @@
 #define PS_TESTS_SUPPORT_ESSENTIAL_CASE_H
 
 #include "kernels/fmm/adaptive_essential.h"
+#include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "tests/support/adaptive_case.h"
 
 enum { ESSENTIAL_BEHIND = 1024 /* no numbers lie behind the particles */ };
@@ -48,9 +50,7 @@ static inline ps_status essential_take(essential_case *e)
     int64_t n = ps_essential_particles(&e->essential), all = c->count[0],
             size = essential_vector(e);
     if (n > e->largest) e->largest = n;
-    free(e->particles);
-    free(e->found);
-    free(e->vectors);
+    PS_FREE(e->particles, e->found, e->vectors);
     PS_TRY(PS_ALLOC(&e->particles, 4 * n + ESSENTIAL_BEHIND, "particles"));
     for (int64_t i = 0; i < 4 * n + ESSENTIAL_BEHIND; ++i) e->particles[i] = NAN;
     PS_TRY(PS_ALLOC(&e->found, 4 * n, "results"));
@@ -85,18 +85,12 @@ static inline ps_status essential_on_cores(void *self, essential_case *e, bool l
     ps_adaptive_evaluation evaluation;
     ps_adaptive_problem *p = &e->problem;
     int threads = e->whole->threads;
-    void *workspace;
+    PS_SCOPED_MEMORY void *workspace = NULL;
     PS_TRY(ps_alloc_untouched(&workspace, ps_adaptive_workspace(p, threads) + 64, "workspace"));
-    ps_status status = PS_OK;
-    if (lift) {
-        status = ps_adaptive_multipoles(p, threads, e->vectors, workspace);
-    } else {
-        ps_adaptive_begin(p, threads, e->vectors, workspace, &evaluation);
-        evaluation.given = true;
-        status = ps_adaptive_evaluate_portions(&evaluation, 0, ps_adaptive_portions(p->tree));
-    }
-    free(workspace);
-    return status;
+    if (lift) return ps_adaptive_multipoles(p, threads, e->vectors, workspace);
+    ps_adaptive_begin(p, threads, e->vectors, workspace, &evaluation);
+    evaluation.given = true;
+    return ps_adaptive_evaluate_portions(&evaluation, 0, ps_adaptive_portions(p->tree));
 }
 
 static inline ps_status essential_lift(essential_case *e)
@@ -141,11 +135,7 @@ static inline ps_status essential_case_run(essential_case *e, int64_t step)
 static inline void essential_case_release(essential_case *e)
 {
     ps_essential_release(&e->essential);
-    free(e->store);
-    free(e->particles);
-    free(e->found);
-    free(e->vectors);
-    free(e->results);
+    PS_FREE(e->store, e->particles, e->found, e->vectors, e->results);
 }
 
 #endif

@@ -8,6 +8,9 @@
 
 #include "kernels/fmm/evaluate.h"
 #include "kernels/fmm/m2l_table.h"
+#include "runtime/memory.h"
+#include "runtime/scope.h"
+#include "tests/support/fmm_table.h"
 #include "tests/support/tree_case.h"
 
 typedef struct fmm_options {
@@ -37,14 +40,7 @@ static inline ps_status fmm_case_table(const fmm_options *o, double rho, ps_fmm_
                               .rho = rho,
                               .basis_epsilon = o->basis ? o->epsilon / o->basis : 0,
                               .precision = o->far};
-    void *workspace;
-    PS_TRY(ps_alloc_untouched(&workspace, ps_fmm_table_workspace(&spec), "workspace"));
-    PS_TRY(ps_fmm_table_make(&spec, workspace, table));
-    PS_TRY(ps_alloc(block, ps_fmm_m2l_bytes(table), 1, "table"));
-    ps_fmm_m2l_attach(table, *block);
-    ps_fmm_table_fill(&spec, workspace, table);
-    free(workspace);
-    return PS_OK;
+    return fmm_table_fill(&spec, table, block);
 }
 
 /* Operators of all levels of a box. */
@@ -115,10 +111,7 @@ static inline void fmm_case_run(fmm_case *c)
 static inline void fmm_case_release(fmm_case *c)
 {
     for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) free(c->blocks[l]);
-    free(c->sorted);
-    free(c->results);
-    free(c->vectors);
-    free(c->workspace);
+    PS_FREE(c->sorted, c->results, c->vectors, c->workspace);
 }
 
 /* Relative L2 errors of the potential and the gradient of a side over about `samples` strided
@@ -128,8 +121,10 @@ static inline ps_status fmm_case_errors(const fmm_case *c, int64_t samples, int 
 {
     const ps_fmm_problem *p = &c->problem;
     int64_t n = p->sources->particles, stride = n / samples > 0 ? n / samples : 1;
-    int64_t count = (n + stride - 1) / stride, *indices;
-    double *exact, sums[4] = {0};
+    int64_t count = (n + stride - 1) / stride;
+    double sums[4] = {0};
+    PS_SCOPED_MEMORY int64_t *indices = NULL;
+    PS_SCOPED_MEMORY double *exact = NULL;
     PS_TRY(PS_ALLOC(&indices, count, "samples"));
     PS_TRY(PS_ALLOC(&exact, 4 * p->sides * count, "direct sums"));
     for (int64_t i = 0; i < count; ++i) indices[i] = i * stride;
@@ -145,8 +140,6 @@ static inline ps_status fmm_case_errors(const fmm_case *c, int64_t samples, int 
         }
     errors[0] = sqrt(sums[0] / sums[2]);
     errors[1] = sqrt(sums[1] / sums[3]);
-    free(indices);
-    free(exact);
     return PS_OK;
 }
 

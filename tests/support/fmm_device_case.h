@@ -149,9 +149,7 @@ static inline ps_status far_lists_make(const ps_octree *tree, int level, cell_cu
 
 static inline void far_lists_release(far_lists *lists)
 {
-    free(lists->order);
-    free(lists->block);
-    free(lists->sources);
+    PS_FREE(lists->order, lists->block, lists->sources);
 }
 
 static inline ps_status far_lists_upload(fmm_device_case *c, const far_lists *lists,

@@ -14,6 +14,7 @@
 #define KERNEL_INLINE static inline
 #define GROWTH_ADD(to, value) (*(to) += (value))
 #include "kernels/fmm/adaptive_growth_body.h"
+#include "runtime/scope.h"
 
 typedef struct growth_host {
     void *memory[256];
@@ -42,7 +43,7 @@ static inline ps_status growth_host_scan(void *self, const int32_t *from, int32_
 static inline ps_status growth_host_sort(void *self, uint64_t **labels, int32_t **numbers,
                                          int64_t count, int bits)
 {
-    uint64_t *words = malloc((size_t)count * 32);
+    PS_SCOPED_MEMORY uint64_t *words = malloc((size_t)count * 32);
     for (int64_t i = 0; i < count; ++i) {
         words[2 * i] = (*labels)[i];
         words[2 * i + 1] = (uint64_t)(*numbers)[i];
@@ -52,7 +53,6 @@ static inline ps_status growth_host_sort(void *self, uint64_t **labels, int32_t 
         (*labels)[i] = sorted[2 * i];
         (*numbers)[i] = (int32_t)sorted[2 * i + 1];
     }
-    free(words);
     return PS_OK;
 }
 

@@ -33,7 +33,7 @@ static inline void hbem_hull_make(hbem_case *c, int n, double half)
     const int size[3] = {(int)(n * half / radius), n, n};
     memset(c, 0, sizeof *c);
     int64_t most = 8 * ((int64_t)size[0] * n * 4 + 2 * (int64_t)n * n);
-    int32_t *known =
+    PS_SCOPED_MEMORY int32_t *known =
         calloc((size_t)(2 * size[0] + 1) * (size_t)(2 * n + 1) * (size_t)(2 * n + 1), 4);
     c->vertices = calloc((size_t)most, 3 * sizeof *c->vertices);
     c->corners = calloc((size_t)most, 3 * sizeof *c->corners);
@@ -54,7 +54,6 @@ static inline void hbem_hull_make(hbem_case *c, int n, double half)
                 c->triangle_count += 2;
             }
     }
-    free(known);
     for (int64_t e = 0; e < 3 * c->vertex_count; ++e) c->vertices[e] *= radius / n;
     hbem_case_surface(c);
 }

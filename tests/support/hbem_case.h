@@ -16,6 +16,7 @@
 #include "kernels/hbem/entries.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "tests/support/must.h"
 
 typedef struct hbem_case {
     int64_t vertex_count, triangle_count;
@@ -29,13 +30,6 @@ typedef struct hbem_case {
 } hbem_case;
 
 /* Stops the test or bench program with the message. */
-static inline void hbem_case_ok(ps_status status)
-{
-    if (status == PS_OK) return;
-    fprintf(stderr, "hbem_case: %s\n", ps_message());
-    abort();
-}
-
 /* Vertices on a lattice of (2 side + 1)^3 points, made when first asked for. */
 typedef struct hbem_lattice {
     hbem_case *into;
@@ -81,8 +75,8 @@ static inline void hbem_lattice_end(hbem_lattice *lattice)
 
 static inline void hbem_case_surface(hbem_case *c)
 {
-    hbem_case_ok(ps_hbem_surface_init(&c->surface, c->vertices, c->vertex_count, c->corners,
-                                      c->triangle_count, c->triangles));
+    must(ps_hbem_surface_init(&c->surface, c->vertices, c->vertex_count, c->corners,
+                              c->triangle_count, c->triangles));
 }
 
 /* Number of the octahedron's vertex (x, y, z), |x| + |y| + |z| = n: known[(x, y)][z < 0]. */
@@ -103,7 +97,7 @@ static inline int32_t hbem_sphere_vertex(hbem_case *c, int32_t *known, int n, co
 static inline void hbem_case_sphere(hbem_case *c, int n)
 {
     int64_t width = 2 * n + 1, triangles = 8 * (int64_t)n * n;
-    int32_t *known = calloc(2 * (size_t)(width * width), sizeof *known);
+    PS_SCOPED_MEMORY int32_t *known = calloc(2 * (size_t)(width * width), sizeof *known);
     memset(c, 0, sizeof *c);
     c->vertices = calloc((size_t)triangles, 3 * sizeof *c->vertices);
     c->corners = calloc((size_t)triangles, 3 * sizeof *c->corners);
@@ -125,7 +119,6 @@ static inline void hbem_case_sphere(hbem_case *c, int n)
                     ++c->triangle_count;
                 }
     }
-    free(known);
     hbem_case_surface(c);
 }
 
@@ -234,6 +227,7 @@ static inline ps_hbem_workspace hbem_workspace_make(int64_t bytes)
     if (posix_memalign(&base, 64, (size_t)bytes + 64)) abort();
     return (ps_hbem_workspace){.base = base, .bytes = bytes};
 }
+static inline void hbem_workspace_free(ps_hbem_workspace *workspace) { free(workspace->base); }
 
 /* The near-field form of a block as values[part][column][row]; free() it. */
 static inline double *hbem_block(const ps_hbem_operator *op, ps_hbem_range rows,
@@ -241,9 +235,9 @@ static inline double *hbem_block(const ps_hbem_operator *op, ps_hbem_range rows,
 {
     int64_t size = (rows.end - rows.begin) * (columns.end - columns.begin);
     double *values = calloc((size_t)(size * ps_hbem_parts(op)), sizeof *values);
+    PS_SCOPED(hbem_workspace_free)
     ps_hbem_workspace workspace = hbem_workspace_make(ps_hbem_entries_bytes(op, rows, columns));
-    hbem_case_ok(ps_hbem_near_block(op, rows, columns, &workspace, values));
-    free(workspace.base);
+    must(ps_hbem_near_block(op, rows, columns, &workspace, values));
     return values;
 }
 
@@ -256,10 +250,10 @@ static inline double *hbem_dense(const ps_hbem_operator *op)
 #pragma omp parallel for schedule(dynamic)
     for (int64_t begin = 0; begin < n; begin += run) {
         int64_t end = begin + run < n ? begin + run : n, size = (end - begin) * m;
-        double *block = hbem_block(op, (ps_hbem_range){0, m}, (ps_hbem_range){begin, end});
+        PS_SCOPED_MEMORY double *block =
+            hbem_block(op, (ps_hbem_range){0, m}, (ps_hbem_range){begin, end});
         for (int part = 0; part < ps_hbem_parts(op); ++part)
             memcpy(values + (part * n + begin) * m, block + part * size, (size_t)size * 8);
-        free(block);
     }
     return values;
 }

@@ -31,7 +31,7 @@ typedef struct hbem_device {
 static inline void *hbem_device_take(hbem_device *d, int64_t bytes)
 {
     void *piece;
-    hbem_case_ok(ps_device_alloc(d->device, bytes > 0 ? bytes : 256, &piece));
+    must(ps_device_alloc(d->device, bytes > 0 ? bytes : 256, &piece));
     if (d->piece_count == HBEM_DEVICE_PIECES) abort();
     d->pieces[d->piece_count++] = piece;
     d->memory += bytes;
@@ -41,7 +41,7 @@ static inline void *hbem_device_take(hbem_device *d, int64_t bytes)
 static inline void *hbem_device_put(hbem_device *d, const void *from, int64_t bytes)
 {
     void *to = hbem_device_take(d, bytes);
-    hbem_case_ok(ps_copy_to_device(d->stream, to, from, bytes));
+    must(ps_copy_to_device(d->stream, to, from, bytes));
     return to;
 }
 
@@ -49,13 +49,13 @@ static inline void hbem_device_side(hbem_device *d, const ps_hbem_space *space,
                                     const ps_cluster_tree *tree, const int32_t *stratum,
                                     ps_hbem_device_side *side)
 {
-    hbem_case_ok(ps_hbem_device_side_count(space, tree, stratum, side));
+    must(ps_hbem_device_side_count(space, tree, stratum, side));
     int64_t bytes = ps_hbem_device_side_bytes(side);
     PS_SCOPED_MEMORY void *host = malloc((size_t)bytes);
     ps_hbem_device_side_place(side, host);
     ps_hbem_device_side_fill(space, tree, stratum, side);
     void *there = hbem_device_put(d, host, bytes);
-    hbem_case_ok(ps_stream_wait(d->stream));
+    must(ps_stream_wait(d->stream));
     ps_hbem_device_side_place(side, there);
 }
 
@@ -68,7 +68,7 @@ static inline void hbem_device_open_sides(hbem_device *d, ps_device *device,
     double start = ps_clock();
     memset(d, 0, sizeof *d);
     d->device = device;
-    hbem_case_ok(ps_stream_open(device, &d->stream));
+    must(ps_stream_open(device, &d->stream));
     d->op = (ps_hbem_device_operator){.kernel = op->kernel,
                                       .wavenumber = op->wavenumber,
                                       .absorption = op->absorption,
@@ -84,7 +84,7 @@ static inline void hbem_device_open_sides(hbem_device *d, ps_device *device,
     ps_hbem_device_rules_place(&d->op.rules, op->quadrature, host);
     ps_hbem_device_rules_fill(&d->op.rules, op->quadrature);
     ps_hbem_device_rules_place(&d->op.rules, op->quadrature, hbem_device_put(d, host, bytes));
-    hbem_case_ok(ps_stream_wait(d->stream));
+    must(ps_stream_wait(d->stream));
     d->seconds[0] = ps_clock() - start;
 }
 
@@ -144,22 +144,22 @@ static inline void hbem_device_leaves(hbem_device *d, const ps_hmatrix_leaf *lea
     memcpy(d->far.most, b->most, sizeof b->most);
     memcpy(d->far.most_slots, b->most_slots, sizeof b->most_slots);
     if (d->one_size) hbem_device_one_size(&d->far);
-    hbem_case_ok(ps_stream_wait(d->stream));
+    must(ps_stream_wait(d->stream));
 }
 
 /* Near leaves: `pairs` close pairs at once. */
 static inline void hbem_device_run_near(hbem_device *d, int64_t pairs)
 {
     double start = ps_clock();
-    hbem_case_ok(ps_hbem_device_near_regular(&d->op, &d->near, d->stream));
-    hbem_case_ok(ps_stream_wait(d->stream));
+    must(ps_hbem_device_near_regular(&d->op, &d->near, d->stream));
+    must(ps_stream_wait(d->stream));
     d->seconds[1] = ps_clock() - start;
     int32_t *counts = hbem_device_take(d, 4 * d->near_count);
     PS_SCOPED_MEMORY int32_t *host = calloc((size_t)d->near_count + 1, 4);
     start = ps_clock();
-    hbem_case_ok(ps_hbem_device_near_count(&d->op, &d->near, counts, d->stream));
-    hbem_case_ok(ps_copy_to_host(d->stream, host, counts, 4 * d->near_count));
-    hbem_case_ok(ps_stream_wait(d->stream));
+    must(ps_hbem_device_near_count(&d->op, &d->near, counts, d->stream));
+    must(ps_copy_to_host(d->stream, host, counts, 4 * d->near_count));
+    must(ps_stream_wait(d->stream));
     int64_t most = pairs;
     for (int64_t l = 0; l < d->near_count; ++l) {
         d->close_first[l + 1] = d->close_first[l] + host[l];
@@ -179,9 +179,9 @@ static inline void hbem_device_run_near(hbem_device *d, int64_t pairs)
         near.count = end - begin;
         ps_hbem_device_close close = {first + begin, d->close_first[end] - d->close_first[begin],
                                       workspace, NULL};
-        hbem_case_ok(ps_hbem_device_near_close(&d->op, &near, &close, d->stream));
+        must(ps_hbem_device_near_close(&d->op, &near, &close, d->stream));
     }
-    hbem_case_ok(ps_stream_wait(d->stream));
+    must(ps_stream_wait(d->stream));
     d->seconds[2] = ps_clock() - start;
 }
 
@@ -195,8 +195,8 @@ static inline void hbem_device_far_by_size(hbem_device *d)
             if (other < size) own.list += d->far.list_count[other];
             if (other != size) own.list_count[other] = 0;
         }
-        hbem_case_ok(ps_hbem_device_far_run(&d->op, &own, d->stream));
-        hbem_case_ok(ps_stream_wait(d->stream));
+        must(ps_hbem_device_far_run(&d->op, &own, d->stream));
+        must(ps_stream_wait(d->stream));
         d->of_size[size] = ps_clock() - start;
     }
 }
@@ -213,19 +213,19 @@ static inline void hbem_device_run_far(hbem_device *d, const ps_hbem_device_far_
     }
     d->far.workspace_bytes = workspace > least ? workspace : least;
     d->far.workspace = hbem_device_take(d, d->far.workspace_bytes);
-    hbem_case_ok(ps_copy_to_device(d->stream, d->far.report, &d->report, sizeof d->report));
-    hbem_case_ok(ps_stream_wait(d->stream));
+    must(ps_copy_to_device(d->stream, d->far.report, &d->report, sizeof d->report));
+    must(ps_stream_wait(d->stream));
     double start = ps_clock();
     if (getenv("HBEM_SIZES"))
         hbem_device_far_by_size(d);
     else
-        hbem_case_ok(ps_hbem_device_far_run(&d->op, &d->far, d->stream));
-    hbem_case_ok(ps_stream_wait(d->stream));
+        must(ps_hbem_device_far_run(&d->op, &d->far, d->stream));
+    must(ps_stream_wait(d->stream));
     d->seconds[3] = ps_clock() - start;
-    hbem_case_ok(ps_copy_to_host(d->stream, &d->report, d->far.report, sizeof d->report));
-    hbem_case_ok(ps_copy_to_host(d->stream, d->batch.blocks + d->near_count, d->far.blocks,
-                                 d->far_count * (int64_t)sizeof *d->batch.blocks));
-    hbem_case_ok(ps_stream_wait(d->stream));
+    must(ps_copy_to_host(d->stream, &d->report, d->far.report, sizeof d->report));
+    must(ps_copy_to_host(d->stream, d->batch.blocks + d->near_count, d->far.blocks,
+                         d->far_count * (int64_t)sizeof *d->batch.blocks));
+    must(ps_stream_wait(d->stream));
 }
 
 /* The result as an H-matrix in memory; matrix is initialised with the leaves. */
@@ -233,8 +233,8 @@ static inline void hbem_device_fetch(hbem_device *d, ps_hmatrix *matrix)
 {
     int64_t used = (int64_t)d->report.cursor, size = d->op.precision == PS_SINGLE ? 4 : 8;
     PS_SCOPED_MEMORY char *host = malloc((size_t)(used * size) + 16);
-    hbem_case_ok(ps_copy_to_host(d->stream, host, d->far.arena.values, used * size));
-    hbem_case_ok(ps_stream_wait(d->stream));
+    must(ps_copy_to_host(d->stream, host, d->far.arena.values, used * size));
+    must(ps_stream_wait(d->stream));
     for (int64_t n = 0; n < d->leaf_count; ++n) {
         int64_t leaf = d->batch.leaf[n];
         const ps_hbem_device_block *b = &d->batch.blocks[n];
@@ -244,7 +244,7 @@ static inline void hbem_device_fetch(hbem_device *d, ps_hmatrix *matrix)
             values[e] = size == 4 ? (double)((float *)host)[b->offset + e]
                                   : ((double *)host)[b->offset + e];
         ps_hmatrix_block block = {b->rank, b->error, values};
-        hbem_case_ok(ps_hmatrix_put(matrix, leaf, &block));
+        must(ps_hmatrix_put(matrix, leaf, &block));
     }
 }
 

@@ -11,7 +11,7 @@
 static inline void *hbem_dissection_make(const ps_pencil *matrix, ps_dissection *d)
 {
     void *memory = malloc((size_t)ps_dissection_bytes(matrix->dofs));
-    hbem_case_ok(ps_dissection_cut(matrix, memory, d));
+    must(ps_dissection_cut(matrix, memory, d));
     d->row = malloc((size_t)(d->rows + 1) * 4);
     d->gather = malloc((size_t)(d->dofs + d->rows) * 8);
     d->entry = malloc((size_t)d->nnz * 4);

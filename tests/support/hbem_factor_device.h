@@ -30,14 +30,14 @@ static inline void factor_place_open(factor_place *p, double k, ps_stream *strea
     hbem_tree_make(&p->tree, &p->body.space, 32);
     p->sparse = hbem_sparse_make(&p->body.space);
     p->cut = hbem_dissection_make(&p->sparse, &p->d);
-    hbem_case_ok(ps_osrc_init(&osrc, PS_COUPLING_OSRC, k, 1, 4));
+    must(ps_osrc_init(&osrc, PS_COUPLING_OSRC, k, 1, 4));
     int count = ps_osrc_shifts(&osrc, shift);
     p->firsts = malloc((size_t)ps_factor_device_firsts(&p->d) * 8);
-    hbem_case_ok(ps_factor_device_measure(&p->d, count, p->firsts, &p->f));
+    must(ps_factor_device_measure(&p->d, count, p->firsts, &p->f));
     memcpy(p->f.shift, shift, (size_t)count * sizeof *shift);
     p->f.stream = stream;
-    hbem_case_ok(ps_device_alloc(device, ps_factor_device_bytes(&p->f), &p->memory));
-    hbem_case_ok(ps_device_alloc(device, ps_factor_device_scratch(&p->f), &p->scratch));
+    must(ps_device_alloc(device, ps_factor_device_bytes(&p->f), &p->memory));
+    must(ps_device_alloc(device, ps_factor_device_scratch(&p->f), &p->scratch));
 }
 
 static inline void factor_place_close(factor_place *p)

@@ -181,10 +181,10 @@ static inline void hbem_flat_strata(hbem_flat_parts *f)
     int64_t triangles = f->body.triangle_count;
     f->plane = calloc((size_t)triangles, sizeof *f->plane);
     f->stratum = calloc((size_t)triangles, sizeof *f->stratum);
+    PS_SCOPED(hbem_workspace_free)
     ps_hbem_workspace w = hbem_workspace_make(ps_hbem_strata_bytes(triangles, triangles, 0));
     ps_hbem_planes(&f->body.surface, f->plane, w.base);
     ps_hbem_strata(&f->body.space, f->plane, f->stratum, w.base);
-    free(w.base);
 }
 
 static inline void hbem_flat_make(hbem_flat_parts *f, const hbem_piece *piece, int64_t copies,
@@ -252,9 +252,10 @@ static inline int64_t hbem_flat_missed(const hbem_flat_parts *f, const ps_hbem_o
                                        const ps_hmatrix *matrix, double *worst)
 {
     const ps_hmatrix_leaf *first = &f->leaves[0];
-    double *exact = hbem_block(op, (ps_hbem_range){first->row_begin, first->row_end},
-                               (ps_hbem_range){first->column_begin, first->column_end}),
-           most = 0;
+    PS_SCOPED_MEMORY double *exact =
+                                hbem_block(op, (ps_hbem_range){first->row_begin, first->row_end},
+                                           (ps_hbem_range){first->column_begin, first->column_end}),
+                            most = 0;
     int64_t missed = 0;
 #pragma omp parallel for reduction(+ : missed) reduction(max : most)
     for (int64_t c = 0; c < f->copies; ++c) {
@@ -263,7 +264,6 @@ static inline int64_t hbem_flat_missed(const hbem_flat_parts *f, const ps_hbem_o
         most = error <= most ? most : error;
     }
     *worst = most;
-    free(exact);
     return missed;
 }
 

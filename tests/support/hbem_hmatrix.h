@@ -10,6 +10,7 @@
 #include "kernels/hbem/assembly.h"
 #include "kernels/hbem/cluster_tree.h"
 #include "kernels/hbem/product.h"
+#include "runtime/memory.h"
 #include "tests/support/hbem_case.h"
 
 /* A store into memory: context is a ps_hmatrix. */
@@ -23,15 +24,14 @@ static inline void hbem_tree_cut(ps_cluster_tree *tree, ps_hbem_space *space, in
                                  ps_cluster_cut cut)
 {
     size_t dofs = (size_t)space->dofs;
+    PS_SCOPED(hbem_workspace_free)
     ps_hbem_workspace work = hbem_workspace_make(ps_cluster_scratch(space->dofs));
-    int32_t *scratch = calloc(dofs, sizeof *scratch);
+    PS_SCOPED_MEMORY int32_t *scratch = calloc(dofs, sizeof *scratch);
     ps_cluster_method method = {leaf_size, cut};
     tree->nodes = calloc((size_t)ps_cluster_nodes(space->dofs, leaf_size), sizeof *tree->nodes);
     tree->order = calloc(dofs, sizeof *tree->order);
     ps_cluster_build(tree, space, &method, work.base);
     ps_hbem_space_reorder(space, tree->order, scratch);
-    free(work.base);
-    free(scratch);
 }
 
 static inline void hbem_tree_make(ps_cluster_tree *tree, ps_hbem_space *space, int64_t leaf_size)
@@ -39,11 +39,7 @@ static inline void hbem_tree_make(ps_cluster_tree *tree, ps_hbem_space *space, i
     hbem_tree_cut(tree, space, leaf_size, PS_CUT_MEDIAN);
 }
 
-static inline void hbem_tree_free(ps_cluster_tree *tree)
-{
-    free(tree->nodes);
-    free(tree->order);
-}
+static inline void hbem_tree_free(ps_cluster_tree *tree) { PS_FREE(tree->nodes, tree->order); }
 
 /* A body whose functions are in the order of their tree. */
 typedef struct hbem_body {
@@ -98,7 +94,7 @@ static inline void hbem_hmatrix_over(hbem_hmatrix *h, const ps_hbem_operator *op
                              .symmetric = symmetric,
                              .precision = op->far_precision,
                              .leaves = leaves};
-    hbem_case_ok(ps_hmatrix_init(&h->matrix));
+    must(ps_hmatrix_init(&h->matrix));
 }
 
 /* The leaves of a block tree; free() them. */
@@ -132,7 +128,7 @@ static inline void hbem_hmatrix_run(hbem_hmatrix *h, int threads)
     int64_t bytes = ps_hbem_assembly_bytes(&h->assembly);
     for (int t = 0; t < threads; ++t) workspaces[t] = hbem_workspace_make(bytes);
     double start = omp_get_wtime();
-    hbem_case_ok(ps_hbem_assemble(&h->assembly, threads, workspaces, hbem_keep, &h->matrix));
+    must(ps_hbem_assemble(&h->assembly, threads, workspaces, hbem_keep, &h->matrix));
     h->seconds = omp_get_wtime() - start;
     for (int t = 0; t < threads; ++t) free(workspaces[t].base);
 }

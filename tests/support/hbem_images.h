@@ -72,10 +72,10 @@ static inline bool images_agree(const random_shape *shape, ps_stream *stream)
                                 .to = there[4]};
     PS_SCOPED_MEMORY char *got = calloc((size_t)r.bytes + 1, 1),
                           *wanted = calloc((size_t)r.bytes + 1, 1);
-    hbem_case_ok(ps_fill_zero(stream, there[4], r.bytes));
-    hbem_case_ok(ps_product_images_run(&images, stream));
-    hbem_case_ok(ps_copy_to_host(stream, got, there[4], r.bytes));
-    hbem_case_ok(ps_stream_wait(stream));
+    must(ps_fill_zero(stream, there[4], r.bytes));
+    must(ps_product_images_run(&images, stream));
+    must(ps_copy_to_host(stream, got, there[4], r.bytes));
+    must(ps_stream_wait(stream));
     for (int64_t k = 0; k < h.chunks; ++k) {
         ps_hmatrix view = random_chunk(&h, k);
         ps_product_pack(&r.tables, k, &view, wanted + r.tables.chunk_at[k]);

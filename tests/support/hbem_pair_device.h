@@ -27,15 +27,15 @@ static inline ps_status hbem_pair_get(void *context, const ps_hbem_far *far, boo
 static inline void hbem_pair_open_thread(hbem_pair_device *p, const ps_hbem_operator *op, int t)
 {
     ps_hbem_pair_rows *r = &p->rows[t];
-    hbem_case_ok(ps_stream_open(p->device, &r->stream));
+    must(ps_stream_open(p->device, &r->stream));
     for (int s = 0; s < 2; ++s) {
-        hbem_case_ok(ps_event_open(p->device, &r->done[s]));
-        hbem_case_ok(ps_device_alloc_pinned(p->device, ps_hbem_pair_rows_bytes(op, r->chunk),
-                                            &r->moments[s]));
+        must(ps_event_open(p->device, &r->done[s]));
+        must(ps_device_alloc_pinned(p->device, ps_hbem_pair_rows_bytes(op, r->chunk),
+                                    &r->moments[s]));
     }
     r->triangles = p->triangles;
     r->list_room = op->test->surface->triangle_count;
-    hbem_case_ok(ps_device_alloc(p->device, 4 * r->list_room, (void **)&r->list));
+    must(ps_device_alloc(p->device, 4 * r->list_room, (void **)&r->list));
 }
 
 /* least, chunk: as in ps_hbem_pair_rows. */
@@ -45,24 +45,23 @@ static inline void hbem_pair_open(hbem_pair_device *p, ps_device *device,
     const ps_hbem_surface *surface = op->test->surface;
     int64_t size = surface->triangle_count * (int64_t)sizeof *surface->triangles;
     int64_t bytes = ps_hbem_device_rules_bytes(op->quadrature);
-    void *host = malloc((size_t)bytes);
+    PS_SCOPED_MEMORY void *host = malloc((size_t)bytes);
     p->device = device;
     p->source = (ps_hbem_row_source){hbem_pair_get, p};
     for (int t = 0; t < p->threads; ++t) {
         p->rows[t] = (ps_hbem_pair_rows){.least = least, .chunk = chunk};
-        if (t == 0) hbem_case_ok(ps_device_alloc(device, size, &p->triangles));
+        if (t == 0) must(ps_device_alloc(device, size, &p->triangles));
         hbem_pair_open_thread(p, op, t);
     }
     ps_stream *stream = p->rows[0].stream;
-    hbem_case_ok(ps_copy_to_device(stream, p->triangles, surface->triangles, size));
-    hbem_case_ok(ps_device_alloc(device, bytes, &p->rules));
+    must(ps_copy_to_device(stream, p->triangles, surface->triangles, size));
+    must(ps_device_alloc(device, bytes, &p->rules));
     ps_hbem_device_rules_place(&p->rows[0].rules, op->quadrature, host);
     ps_hbem_device_rules_fill(&p->rows[0].rules, op->quadrature);
-    hbem_case_ok(ps_copy_to_device(stream, p->rules, host, bytes));
-    hbem_case_ok(ps_stream_wait(stream));
+    must(ps_copy_to_device(stream, p->rules, host, bytes));
+    must(ps_stream_wait(stream));
     for (int t = 0; t < p->threads; ++t)
         ps_hbem_device_rules_place(&p->rows[t].rules, op->quadrature, p->rules);
-    free(host);
 }
 
 /* Pairs that were integrated on the device. */

@@ -16,9 +16,9 @@ typedef struct product_place {
 static inline void *product_copy(product_place *p, const void *from, int64_t bytes)
 {
     void *to;
-    hbem_case_ok(ps_device_alloc(ps_stream_device(p->stream), bytes + 256, &to));
-    if (from) hbem_case_ok(ps_copy_to_device(p->stream, to, from, bytes));
-    hbem_case_ok(ps_stream_wait(p->stream));
+    must(ps_device_alloc(ps_stream_device(p->stream), bytes + 256, &to));
+    if (from) must(ps_copy_to_device(p->stream, to, from, bytes));
+    must(ps_stream_wait(p->stream));
     return to;
 }
 

@@ -12,7 +12,7 @@ static inline ps_pencil hbem_sparse_make(const ps_hbem_space *space)
 {
     ps_pencil s = {.start = calloc((size_t)space->dofs + 1, sizeof *s.start),
                    .column = calloc((size_t)ps_hbem_sparse_bound(space), sizeof *s.column)};
-    hbem_case_ok(ps_hbem_sparse_pattern(space, &s));
+    must(ps_hbem_sparse_pattern(space, &s));
     s.mass = calloc((size_t)s.nnz, sizeof *s.mass);
     s.stiffness = calloc((size_t)s.nnz, sizeof *s.stiffness);
     ps_hbem_sparse_fill(space, &s);

@@ -14,6 +14,9 @@
 #include <string.h>
 
 #include "kernels/common/vec3.h"
+#include "runtime/memory.h"
+#include "runtime/scope.h"
+#include "tests/support/random.h"
 
 typedef struct icosphere {
     int64_t vertex_count, triangle_count;
@@ -23,8 +26,7 @@ typedef struct icosphere {
 
 static inline void icosphere_release(icosphere *mesh)
 {
-    free(mesh->vertices);
-    free(mesh->triangles);
+    PS_FREE(mesh->vertices, mesh->triangles);
     memset(mesh, 0, sizeof *mesh);
 }
 
@@ -57,10 +59,10 @@ static inline int32_t icosphere_middle(icosphere *mesh, int32_t a, int32_t b, in
 /* Every triangle (a, b, c) becomes (a, ab, ca) (b, bc, ab) (c, ca, bc) (ab, bc, ca). */
 static inline void icosphere_refine(icosphere *mesh)
 {
-    int32_t *old = mesh->triangles;
+    PS_SCOPED_MEMORY int32_t *old = mesh->triangles;
     int64_t count = mesh->triangle_count, before = mesh->vertex_count;
-    int32_t *seen = calloc((size_t)before * 16, sizeof *seen);
-    int64_t *slots = calloc((size_t)before * 8, sizeof *slots);
+    PS_SCOPED_MEMORY int32_t *seen = calloc((size_t)before * 16, sizeof *seen);
+    PS_SCOPED_MEMORY int64_t *slots = calloc((size_t)before * 8, sizeof *slots);
     mesh->vertices = realloc(mesh->vertices, (size_t)(4 * before) * 3 * sizeof(double));
     mesh->triangles = malloc((size_t)count * 12 * sizeof *mesh->triangles);
     for (int64_t t = 0; t < count; ++t) {
@@ -77,9 +79,6 @@ static inline void icosphere_refine(icosphere *mesh)
         }
     }
     mesh->triangle_count = 4 * count;
-    free(old);
-    free(seen);
-    free(slots);
 }
 
 /* Unit sphere of 20 * 4^levels triangles, in the caller's struct; icosphere_release frees it. */
@@ -136,10 +135,8 @@ static inline void icosphere_scale_to_area(icosphere *mesh)
 static inline void icosphere_jitter(icosphere *mesh, double amount)
 {
     uint64_t z = 1;
-    for (int64_t i = 0; i < 3 * mesh->vertex_count; ++i) {
-        z = z * 6364136223846793005u + 1442695040888963407u;
-        mesh->vertices[i] += amount * ((double)(z >> 11) * 0x1p-52 - 1);
-    }
+    for (int64_t i = 0; i < 3 * mesh->vertex_count; ++i)
+        mesh->vertices[i] += amount * (2 * congruence_uniform(&z) - 1);
 }
 
 /* Mean edge length h. */

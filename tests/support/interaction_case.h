@@ -13,15 +13,9 @@
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "tests/support/icosphere.h"
+#include "tests/support/must.h"
 
 /* Benchmarks use this too, without cmocka: a failure ends the program. */
-static inline void interaction_case_ok(ps_status status)
-{
-    if (status == PS_OK) return;
-    fprintf(stderr, "%s\n", ps_message());
-    abort();
-}
-
 typedef struct interaction_case {
     ps_interaction interaction;
     icosphere sphere; /* its own mesh, if it has one */
@@ -56,8 +50,7 @@ static inline void interaction_case_init(interaction_case *c, const icosphere *m
 {
     memset(c, 0, sizeof *c);
     c->triangles = malloc((size_t)mesh->triangle_count * sizeof *c->triangles);
-    interaction_case_ok(
-        ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, c->triangles));
+    must(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, c->triangles));
     PS_SCOPED_MEMORY int32_t *order = malloc((size_t)mesh->triangle_count * sizeof *order);
     ps_triangles_set_cut(c->triangles, mesh->triangle_count, order);
     bool hard = formulation == PS_SOUND_HARD;
@@ -72,7 +65,7 @@ static inline void interaction_case_init(interaction_case *c, const icosphere *m
                                       .corners = (const int32_t(*)[3])mesh->triangles,
                                       .around_start = c->around_start,
                                       .around = c->around};
-    interaction_case_ok(ps_triangle_rule_init(points, &c->interaction.rule));
+    must(ps_triangle_rule_init(points, &c->interaction.rule));
     c->reach = calloc((size_t)c->interaction.unknowns, sizeof *c->reach);
     ps_interaction_set_reach(&c->interaction, c->reach);
 }
@@ -99,8 +92,7 @@ static inline void interaction_case_mirror(interaction_case *c, const icosphere 
     for (int m = 1; m < images; ++m) {
         for (int64_t v = 0; v < mesh->vertex_count; ++v)
             ps_reflectors_point(mirrors, m, mesh->vertices + 3 * v, image + 3 * v);
-        interaction_case_ok(
-            ps_triangles_init(image, mesh->triangles, count, c->triangles + m * count));
+        must(ps_triangles_init(image, mesh->triangles, count, c->triangles + m * count));
     }
     c->interaction.triangles = c->triangles;
     c->interaction.mirrors = *mirrors;
@@ -131,8 +123,8 @@ static inline void interaction_tile_init(const ps_interaction *interaction, int6
 
 static inline void interaction_tile_release(ps_interaction_tile *tile)
 {
-    PS_FREE(tile->starts, tile->lengths, tile->values);
-    PS_FREE(tile->near_rows, tile->near_columns, tile->near_values);
+    PS_FREE(tile->starts, tile->lengths, tile->values, tile->near_rows, tile->near_columns,
+            tile->near_values);
     memset(tile, 0, sizeof *tile);
 }
 
@@ -142,7 +134,7 @@ static inline void interaction_tile_compute(const ps_interaction *interaction,
     int64_t bytes = ps_interaction_workspace(interaction, tile->first_row, tile->rows,
                                              tile->first_slice, tile->slices);
     PS_SCOPED_MEMORY void *workspace = malloc((size_t)bytes);
-    interaction_case_ok(ps_interaction_compute(interaction, tile, workspace, bytes));
+    must(ps_interaction_compute(interaction, tile, workspace, bytes));
 }
 
 /* All M^k, k = 0 .. *k_max, as matrices[k][j][i] (N x N each, by slices); free() it. */

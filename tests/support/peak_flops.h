@@ -3,16 +3,8 @@
 #define PS_TESTS_SUPPORT_PEAK_FLOPS_H
 
 #include <math.h>
-#include <time.h>
 
-/* Processor time of this thread, s: figures per core that other work on the machine does not blur.
- */
-static double thread_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "tests/support/thread_clock.h"
 
 /* Compiled for the widest vectors that this machine has. */
 #ifdef PS_ISA_VARIANTS

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/scope.h"
+
 /* Zeroed: empty. Each piece begins with the address of the one taken before it. */
 typedef struct memory_pool {
     void *last;
@@ -28,9 +30,8 @@ static inline void *pool_take(memory_pool *p, size_t bytes)
 static inline void pool_release(memory_pool *p)
 {
     while (p->last) {
-        void *piece = p->last;
+        PS_SCOPED_MEMORY void *piece = p->last;
         p->last = *(void **)piece;
-        free(piece);
     }
 }
 

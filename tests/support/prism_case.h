@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/memory.h"
 #include "stage/prism_sum/prism_sum.h"
 #include "tests/support/random.h"
 
@@ -51,14 +52,10 @@ static inline void prism_case_allocate(prism_case *m, int64_t prisms, int64_t st
 static inline void prism_case_release(prism_case *m)
 {
     for (int d = 0; d < 3; ++d) {
-        free(m->low[d]);
-        free(m->high[d]);
-        free(m->place[d]);
-        free(m->weight[d]);
+        PS_FREE(m->low[d], m->high[d], m->place[d], m->weight[d]);
     }
     for (int k = 0; k < PRISM_NUMBERS; ++k) {
-        free(m->out[k]);
-        free(m->direct[k]);
+        PS_FREE(m->out[k], m->direct[k]);
     }
     free(m->all);
 }

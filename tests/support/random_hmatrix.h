@@ -6,6 +6,7 @@
 #define PS_TESTS_SUPPORT_RANDOM_HMATRIX_H
 
 #include "kernels/hbem/product_device.h"
+#include "runtime/memory.h"
 #include "tests/check.h"
 #include "tests/support/hbem_hmatrix.h"
 
@@ -93,7 +94,7 @@ static inline void random_hmatrix_make(random_hmatrix *h, const random_shape *s)
                           .seed = s->seed};
     random_blocks(h, &(ps_hmatrix_leaf){0, s->rows, 0, s->columns, false}, s->least);
     h->matrix.leaves = h->leaves;
-    hbem_case_ok(ps_hmatrix_init(&h->matrix));
+    must(ps_hmatrix_init(&h->matrix));
     for (int64_t l = 0; l < h->matrix.leaf_count; ++l) random_values(h, l, s->rank);
     if (h->chunks > h->matrix.leaf_count) h->chunks = h->matrix.leaf_count;
     h->chunk_first = calloc((size_t)h->chunks + 1, sizeof *h->chunk_first);
@@ -104,8 +105,7 @@ static inline void random_hmatrix_make(random_hmatrix *h, const random_shape *s)
 static inline void random_hmatrix_free(random_hmatrix *h)
 {
     ps_hmatrix_release(&h->matrix);
-    free(h->leaves);
-    free(h->chunk_first);
+    PS_FREE(h->leaves, h->chunk_first);
 }
 
 /* Leaves of a chunk, with values. */
@@ -131,7 +131,7 @@ static inline void random_tables_fill(random_tables *r, const random_hmatrix *h)
 {
     ps_product_tables *t = &r->tables;
     r->marks = calloc((size_t)ps_product_marks(&h->matrix), sizeof *r->marks);
-    hbem_case_ok(ps_product_tables_measure(t, &h->matrix, h->chunks, h->chunk_first, r->marks));
+    must(ps_product_tables_measure(t, &h->matrix, h->chunks, h->chunk_first, r->marks));
     r->memory = aligned_alloc(64, (size_t)(ps_product_tables_bytes(t) + 63) / 64 * 64);
     ps_product_tables_attach(t, r->memory);
     ps_product_tables_fill(t);

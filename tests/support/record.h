@@ -3,6 +3,7 @@
 #ifndef PS_TESTS_SUPPORT_RECORD_H
 #define PS_TESTS_SUPPORT_RECORD_H
 
+#include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +37,18 @@ static inline const char *bench_device(ps_device *device)
     return text("%s", ps_device_describe(device).name);
 }
 
+/* Of all cores, with the bytes or entries that it took. */
+static inline void bench_record_cores(const char *name, const char *quantity, double value,
+                                      const char *unit, double floor, double fraction, double size)
+{
+    printf("{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.6g, \"unit\": \"%s\", "
+           "\"floor\": %.6g, \"fraction\": %.4g, \"size\": %.6g, \"device\": \"cpu-%s-%d\", "
+           "\"revision\": \"%s\"}\n",
+           name, quantity, value, unit, floor, fraction, size, ps_isa_name(ps_isa_here()),
+           omp_get_max_threads(), ps_revision());
+    fflush(stdout);
+}
+
 /* floor: what the machine allows, in `unit`; 0 where nobody knows. The fraction of it that was
  * reached is floor / value of times and bytes, value / floor of rates. */
 static inline void bench_record(const char *device, const char *name, const char *quantity,
@@ -48,6 +61,13 @@ static inline void bench_record(const char *device, const char *name, const char
            "\"revision\": \"%s\"}\n",
            name, quantity, value, unit, floor, fraction, size, device, ps_revision());
     fflush(stdout);
+}
+
+/* Of one core. */
+static inline void bench_record_core(const char *name, const char *quantity, double value,
+                                     const char *unit, double floor, const char *size)
+{
+    bench_record(bench_core(), name, quantity, value, unit, floor, size);
 }
 
 #endif

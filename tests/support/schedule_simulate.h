@@ -12,6 +12,7 @@
 #include "runtime/heteroprio.h"
 #include "runtime/memory.h"
 #include "runtime/schedule_bound.h"
+#include "runtime/scope.h"
 
 typedef struct ps_schedule_problem {
     ps_task_times times;
@@ -208,6 +209,13 @@ static ps_status allocate(simulation *s)
     return PS_ALLOC(&s->idle[PS_WORKER_GPU], s->workers, what);
 }
 
+static void simulation_end(simulation *s)
+{
+    PS_FREE(s->pending, s->next_first, s->next, s->heap, s->idle[PS_WORKER_CPU],
+            s->idle[PS_WORKER_GPU]);
+    ps_heteroprio_close(&s->scheduler);
+}
+
 /* Fills slots[count] and the makespan (s). At equal times GPU workers poll first. Workers and
  * times of problem->times are used; cpus and gpus of `config` must be the same. PS_USAGE: they are
  * not, or a task that its worker has no code for; PS_INVALID: before[] does not precede;
@@ -216,22 +224,15 @@ static ps_status ps_schedule_simulate(const ps_schedule_problem *problem,
                                       const ps_heteroprio_config *config, ps_schedule_slot *slots,
                                       double *makespan)
 {
-    simulation s = {.problem = problem, .slots = slots};
+    PS_SCOPED(simulation_end) simulation s = {.problem = problem, .slots = slots};
     if (config->cpus != problem->times.cpus || config->gpus != problem->times.gpus)
         return ps_fail(PS_USAGE, "a scheduler for %d + %d workers simulates %d + %d", config->cpus,
                        config->gpus, problem->times.cpus, problem->times.gpus);
     PS_TRY(ps_heteroprio_open(config, &s.scheduler));
-    ps_status status = allocate(&s);
-    if (status == PS_OK) status = run_all(&s);
-    if (status == PS_OK) *makespan = s.now;
-    free(s.pending);
-    free(s.next_first);
-    free(s.next);
-    free(s.heap);
-    free(s.idle[PS_WORKER_CPU]);
-    free(s.idle[PS_WORKER_GPU]);
-    ps_heteroprio_close(&s.scheduler);
-    return status;
+    PS_TRY(allocate(&s));
+    PS_TRY(run_all(&s));
+    *makespan = s.now;
+    return PS_OK;
 }
 
 #endif

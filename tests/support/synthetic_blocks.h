@@ -7,6 +7,7 @@
 #include "kernels/common/reals.h"
 #include "kernels/tdbem/blocking.h"
 #include "kernels/tdbem/half_values.h"
+#include "runtime/memory.h"
 #include "tests/support/synthetic_slices.h"
 
 static inline void *synthetic_array(int64_t count, size_t size)
@@ -36,13 +37,8 @@ static inline void synthetic_cut(const ps_block_header *header, const ps_slice_t
 
 static inline void synthetic_cut_free(ps_block_tile *tile)
 {
-    free(tile->block_start);
-    free(tile->corner_rows);
-    free(tile->corner_columns);
-    free(tile->starts);
-    free(tile->widths);
-    free(tile->scales);
-    free(tile->values);
+    PS_FREE(tile->block_start, tile->corner_rows, tile->corner_columns, tile->starts, tile->widths,
+            tile->scales, tile->values);
 }
 
 /* Halves become the numbers, of this precision, that they stand for. */
@@ -56,8 +52,7 @@ static inline void synthetic_decode(ps_precision precision, ps_block_tile *tile)
             ps_real_put(precision, values, at,
                         ldexp((double)ps_half_decode(halves[at]),
                               tile->scales[unit * PS_WARP_ROWS + v % PS_WARP_ROWS] - 127));
-    free(tile->values);
-    free(tile->scales);
+    PS_FREE(tile->values, tile->scales);
     tile->values = values;
     tile->scales = NULL;
 }

@@ -121,9 +121,7 @@ static inline void synthetic_tile(const synthetic_slices *m, ps_precision precis
 
 static inline void synthetic_tile_free(ps_slice_tile *tile)
 {
-    free(tile->starts);
-    free(tile->lengths);
-    free(tile->values);
+    PS_FREE(tile->starts, tile->lengths, tile->values);
     free((void *)tile->offsets);
 }
 
@@ -156,28 +154,23 @@ static inline ps_status synthetic_write(const synthetic_slices *m, const char *p
     ps_slice_tiling own = *tiling;
     own.unknowns = m->unknowns;
     own.value_capacity = own.tile_rows * own.tile_slices * synthetic_d_bound(m);
-    ps_slice_matrix *file;
+    PS_SCOPED(ps_slice_matrix_close) ps_slice_matrix *file = NULL;
     PS_TRY(ps_slice_matrix_create(path, &identity, &own, precision, 0, &file));
-    ps_status status = PS_OK;
-    for (int64_t t = 0; t < ps_slice_tiling_count(&own) && status == PS_OK; ++t) {
+    for (int64_t t = 0; t < ps_slice_tiling_count(&own); ++t) {
         PS_SCOPED(synthetic_tile_free) ps_slice_tile tile = {0};
         ps_slice_tiling_range(&own, t, &tile);
         synthetic_tile(m, precision, false, &tile);
-        status = ps_slice_matrix_write_tile(file, t, &tile);
+        PS_TRY(ps_slice_matrix_write_tile(file, t, &tile));
     }
     PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
-    if (status == PS_OK) status = synthetic_m0(m, own.first_slice, own.end_slice, &m0);
+    PS_TRY(synthetic_m0(m, own.first_slice, own.end_slice, &m0));
     ps_slice_header header = {.formulation = PS_SOUND_SOFT_S,
                               .dt = 0.01,
                               .speed = 340,
                               .outer_points = 3,
                               .mesh_uuid = "none",
                               .mesh_hash = "none"};
-    if (status == PS_OK)
-        status = ps_slice_matrix_commit(&file, &m0, &header);
-    else
-        ps_slice_matrix_close(&file);
-    return status;
+    return ps_slice_matrix_commit(&file, &m0, &header);
 }
 
 /* The oracle, in the order of the definition ("front"): for each k, s += M^k a^{n-k}, in fp64:
@@ -187,7 +180,8 @@ static inline void synthetic_front(const synthetic_slices *m, const double *past
                                    int64_t origin, int64_t group, double *sums)
 {
     int64_t n = m->unknowns, k_max = synthetic_k_bound(m), start, length;
-    int64_t *starts = calloc((size_t)(2 * n * n), sizeof *starts), *lengths = starts + n * n;
+    PS_SCOPED_MEMORY int64_t *starts = calloc((size_t)(2 * n * n), sizeof *starts);
+    int64_t *lengths = starts + n * n;
     for (int64_t v = 0; v < n * n; ++v) {
         synthetic_vector(m, v / n, v % n, &start, &length);
         starts[v] = start;
@@ -200,7 +194,6 @@ static inline void synthetic_front(const synthetic_slices *m, const double *past
             for (int64_t g = 0; g < group && g - k < 0; ++g)
                 sums[v / n * group + g] += value * past[v % n * stride + origin + g - k];
         }
-    free(starts);
 }
 
 #endif

@@ -53,10 +53,7 @@ static inline ps_status tree_case_random(tree_case *t, ps_distribution distribut
 
 static inline void tree_case_release(tree_case *t)
 {
-    free(t->x);
-    free(t->keys);
-    free(t->order);
-    free(t->workspace);
+    PS_FREE(t->x, t->keys, t->order, t->workspace);
     ps_octree_release(&t->tree);
 }
 

@@ -3,16 +3,15 @@
 
 #include "runtime/scope.h"
 #include "tests/check.h"
+#include "tests/support/cpu_device.h"
 #include "tests/support/dgtd_graded.h"
 
 /* The lists of a device, on the host's, which copies but computes nothing. */
 static void open_lists(graded *g, ps_dgtd_device_local *local)
 {
-    PS_SCOPED(ps_device_close) ps_device *device = NULL;
-    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
+    PS_SCOPED(ps_stream_close) ps_stream *stream = stream_on(device);
     ps_dgtd_device shape;
-    check_ok(ps_device_open("cpu", 0, &device));
-    check_ok(ps_stream_open(device, &stream));
     ps_dgtd_device_shape(&shape, &g->x.system, PS_DGTD_FUSED);
     int64_t count =
         ps_dgtd_device_local_shape(local, &g->steps.local, &shape, &g->x.system, g->reach);

@@ -4,6 +4,7 @@
 
 #include "runtime/scope.h"
 #include "tests/check.h"
+#include "tests/support/cpu_device.h"
 #include "tests/support/dgtd_case.h"
 
 static ps_dgtd_device shape_of(int order, ps_precision precision, ps_dgtd_device_mode mode)
@@ -92,16 +93,14 @@ static void probe_weights_turn(void **state)
 /* The CPU's device has no kernels here, and says so before anything is touched. */
 static void the_cpu_is_refused(void **state)
 {
-    PS_SCOPED(ps_device_close) ps_device *device = NULL;
-    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
+    PS_SCOPED(ps_stream_close) ps_stream *stream = stream_on(device);
     ps_dgtd_device d = shape_of(2, PS_SINGLE, PS_DGTD_FUSED);
     ps_dgtd_device_march march = {.device = &d};
     const ps_dgtd_device_part part = {0, 0, 1};
     double factors[2 * PS_DGTD_DEVICE_FREQUENCIES + 2] = {0};
     ps_dgtd_device_halo halo = {.peers = 0};
     const ps_dgtd_device_faces faces = {.with = 1};
-    check_ok(ps_device_open("cpu", 0, &device));
-    check_ok(ps_stream_open(device, &stream));
     check_fails(ps_dgtd_device_half_step(&d, PS_DGTD_E, NULL, NULL, &part, 1, stream), PS_FAILED,
                 "need a CUDA device");
     check_fails(ps_dgtd_device_half_step(&d, PS_DGTD_E, NULL, NULL, &part, 33, stream), PS_FAILED,

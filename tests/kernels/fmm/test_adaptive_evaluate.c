@@ -12,9 +12,7 @@ static void within(adaptive_places places, int64_t sources, int64_t targets, int
 {
     PS_SCOPED(adaptive_case_release) adaptive_case c = {0};
     double errors[3] = {0};
-    check_ok(adaptive_case_tree(&c, places, sources, targets, ps_adaptive_leaf_size(order)));
-    check_ok(adaptive_case_init(&c, order, 2));
-    check_ok(adaptive_case_run(&c));
+    check_ok(adaptive_case_sum(&c, places, sources, targets, ps_adaptive_leaf_size(order), order));
     check_ok(adaptive_case_errors(&c, 500, errors));
     print_message("places %d order %d levels %d: %.2e %.2e, largest %.2e\n", (int)places, order,
                   c.tree.levels, errors[0], errors[1], errors[2]);
@@ -51,31 +49,28 @@ static void other_kernels(void **state)
 
 static void same_bits(void **state)
 {
-    adaptive_case c[2];
+    PS_SCOPED(adaptive_case_release) adaptive_case one = {0}, four = {0};
     for (int i = 0; i < 2; ++i) {
-        check_ok(adaptive_case_tree(&c[i], ADAPTIVE_PLUMMER, 6000, 0, 40));
-        check_ok(adaptive_case_init(&c[i], 3, 1 + 3 * i));
-        check_ok(adaptive_case_run(&c[i]));
+        adaptive_case *c = i ? &four : &one;
+        check_ok(adaptive_case_tree(c, ADAPTIVE_PLUMMER, 6000, 0, 40));
+        check_ok(adaptive_case_init(c, 3, 1 + 3 * i));
+        check_ok(adaptive_case_run(c));
     }
-    assert_memory_equal(c[0].results, c[1].results, 4 * 6000 * sizeof(double));
-    for (int i = 0; i < 2; ++i) adaptive_case_release(&c[i]);
+    assert_memory_equal(one.results, four.results, 4 * 6000 * sizeof(double));
 }
 
 /* The relative L2 distance of columns [first, end) of results in the order as made. */
 static double distance(const adaptive_case c[2], int first, int end)
 {
     int64_t n = c[0].count[0];
-    double *made[2];
-    for (int i = 0; i < 2; ++i) {
-        check_ok(PS_ALLOC(&made[i], 4 * n, "results"));
+    PS_SCOPED_MEMORY double *room = NULL;
+    check_ok(PS_ALLOC(&room, 8 * n, "results"));
+    double *made[2] = {room, room + 4 * n};
+    for (int i = 0; i < 2; ++i)
         for (int64_t j = 0; j < n; ++j)
             for (int r = first; r < end; ++r)
                 made[i][r * n + c[i].tree.sets[0].order[j]] = c[i].results[r * n + j];
-    }
-    double apart = relative_l2(made[0] + first * n, made[1] + first * n, (end - first) * n);
-    free(made[0]);
-    free(made[1]);
-    return apart;
+    return relative_l2(made[0] + first * n, made[1] + first * n, (end - first) * n);
 }
 
 /* Portions one after the other, and some of them alone: the bits of all at once. Work of leaves
@@ -85,12 +80,11 @@ static void by_portions(adaptive_places places, int64_t targets, int64_t step, i
     PS_SCOPED(adaptive_case_release) adaptive_case c = {0};
     ps_adaptive_evaluation e;
     ps_adaptive_work counted;
-    int64_t n = targets ? targets : 6000, all = 0, capacity = 0, room = 0, *work = NULL;
+    int64_t n = targets ? targets : 6000, all = 0;
     PS_SCOPED_MEMORY double *whole = NULL;
-    check_ok(adaptive_case_tree(&c, places, 6000, targets, 6));
-    check_ok(adaptive_case_init(&c, 3, 2));
-    check_ok(adaptive_case_run(&c));
-    check_ok(ps_grow((void **)&whole, &room, 4 * n, sizeof *whole, "results"));
+    PS_SCOPED_MEMORY int64_t *work = NULL;
+    check_ok(adaptive_case_sum(&c, places, 6000, targets, 6, 3));
+    check_ok(PS_ALLOC(&whole, 4 * n, "results"));
     memcpy(whole, c.results, (size_t)(4 * n) * sizeof *whole);
     int64_t portions = ps_adaptive_portions(&c.tree);
     assert_true(portions > 4);
@@ -103,12 +97,11 @@ static void by_portions(adaptive_places places, int64_t targets, int64_t step, i
             assert_memory_equal(c.results + row * n + own.begin, whole + row * n + own.begin,
                                 (size_t)ps_adaptive_size(own) * sizeof *whole);
     }
-    check_ok(ps_grow((void **)&work, &capacity, c.tree.leaves, sizeof *work, "work"));
+    check_ok(PS_ALLOC(&work, c.tree.leaves, "work"));
     check_ok(ps_adaptive_leaf_work(&c.tree, &c.problem.rule, (ps_adaptive_costs){100, 27}, work));
     check_ok(ps_adaptive_count(&c.tree, &c.problem.rule, &counted));
     for (int64_t l = 0; l < c.tree.leaves; ++l) all += work[l];
     assert_int_equal(all, counted.direct + 100 * counted.m2l + 27 * (counted.m2p + counted.p2l));
-    free(work);
 }
 
 static void portions(void **state)

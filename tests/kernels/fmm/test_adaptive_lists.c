@@ -21,6 +21,8 @@ static leaf_ranges ranges_of(const ps_adaptive_tree *t)
     return r;
 }
 
+static void ranges_free(leaf_ranges *r) { free(r->first); }
+
 static void add(const leaf_ranges *ranges, int64_t cell, int *row)
 {
     for (int64_t l = ranges->first[cell]; l < ranges->end[cell]; ++l) ++row[l];
@@ -54,9 +56,9 @@ static void cover(const ps_adaptive_tree *t, const ps_adaptive_rule *rule,
 static int64_t wrong_pairs(const ps_adaptive_tree *t, const ps_adaptive_rule *rule)
 {
     PS_SCOPED(ps_adaptive_lists_release) ps_adaptive_lists lists = {0};
-    leaf_ranges ranges = ranges_of(t);
+    PS_SCOPED(ranges_free) leaf_ranges ranges = ranges_of(t);
     int64_t wrong = 0;
-    int *row;
+    PS_SCOPED_MEMORY int *row = NULL;
     check_ok(PS_ALLOC(&row, t->leaves, "row"));
     for (int64_t l = 0; l < t->leaves; ++l) {
         int64_t targets = ps_adaptive_size(t->cell[t->leaf[l]].targets);
@@ -67,8 +69,6 @@ static int64_t wrong_pairs(const ps_adaptive_tree *t, const ps_adaptive_rule *ru
             wrong += targets > 0 && sources > 0 && row[s] != 1;
         }
     }
-    free(row);
-    free(ranges.first);
     return wrong;
 }
 

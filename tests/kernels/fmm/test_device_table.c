@@ -71,11 +71,7 @@ static void pack(packed *p, int order, int basis, ps_precision precision)
     for (int64_t i = 0; i < p->shape.size; ++i) assert_true(isfinite(p->block[i]));
 }
 
-static void unpack(packed *p)
-{
-    free(p->c.blocks[2]);
-    free(p->block);
-}
+static void unpack(packed *p) { PS_FREE(p->c.blocks[2], p->block); }
 
 /* |a - b| / |b| over count numbers, b of the table's precision. */
 static double difference(const packed *p, const double *a, const void *b, int64_t count)

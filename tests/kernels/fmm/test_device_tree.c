@@ -3,68 +3,50 @@
 #include "tests/check.h"
 
 #include "kernels/fmm/device_evaluate.h"
-
-typedef struct place {
-    ps_device *device;
-    ps_stream *stream;
-} place;
-
-static place enter(void)
-{
-    place p;
-    check_ok(ps_device_open("cpu", 0, &p.device));
-    check_ok(ps_stream_open(p.device, &p.stream));
-    return p;
-}
-
-static void leave(place *p)
-{
-    ps_stream_close(&p->stream);
-    ps_device_close(&p->device);
-}
+#include "tests/support/cpu_device.h"
 
 static void sorts_refused(void **state)
 {
-    place p = enter();
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
+    PS_SCOPED(ps_stream_close) ps_stream *stream = stream_on(device);
     int64_t bytes;
     ps_device_sort sort = {.count = 10, .level = 3, .box = {{0, 0, 0}, 1}};
 #define no_sort(place, value, text)                                                                \
-    check_fails_if(sort.place, value, ps_device_sort_bytes(&sort, p.stream, &bytes), PS_USAGE, text)
+    check_fails_if(sort.place, value, ps_device_sort_bytes(&sort, stream, &bytes), PS_USAGE, text)
     no_sort(count, 0, "0 particles");
     no_sort(count, (int64_t)INT32_MAX + 1, "2147483648 particles");
     no_sort(level, PS_OCTREE_LEVELS_MAX, "level 21");
-    check_fails(ps_device_sort_bytes(&sort, p.stream, &bytes), PS_FAILED, "needs a CUDA device");
+    check_fails(ps_device_sort_bytes(&sort, stream, &bytes), PS_FAILED, "needs a CUDA device");
     ps_device_columns none = {.count = 0};
-    check_fails(ps_device_gather(&sort, &none, p.stream), PS_USAGE, "0 columns");
+    check_fails(ps_device_gather(&sort, &none, stream), PS_USAGE, "0 columns");
     none.count = 1;
-    check_fails(ps_device_scatter(&sort, &none, p.stream), PS_FAILED, "needs a CUDA device");
-    leave(&p);
+    check_fails(ps_device_scatter(&sort, &none, stream), PS_FAILED, "needs a CUDA device");
 }
 
 static void trees_refused(void **state)
 {
-    place p = enter();
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
+    PS_SCOPED(ps_stream_close) ps_stream *stream = stream_on(device);
     ps_device_sort sort = {.count = 10, .level = 3, .box = {{0, 0, 0}, 1}};
     ps_device_tree tree = {.height = 5}, other = {.height = 4};
     ps_device_lists lists;
     int64_t bytes;
-    check_fails(ps_device_tree_fill(&sort, &tree, p.stream), PS_USAGE,
+    check_fails(ps_device_tree_fill(&sort, &tree, stream), PS_USAGE,
                 "height 5 from keys on level 3");
-    check_fails(ps_device_lists_fill(&tree, &other, &lists, p.stream), PS_USAGE,
+    check_fails(ps_device_lists_fill(&tree, &other, &lists, stream), PS_USAGE,
                 "different boxes or heights");
     tree.cells[4] = (int64_t)INT32_MAX + 1;
-    check_fails(ps_device_lists_bytes(&tree, &lists, p.stream, &bytes), PS_USAGE,
-                "2147483648 cells");
-    leave(&p);
+    check_fails(ps_device_lists_bytes(&tree, &lists, stream, &bytes), PS_USAGE, "2147483648 cells");
 }
 
 static void evaluations_refused(void **state)
 {
-    place p = enter();
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
+    PS_SCOPED(ps_stream_close) ps_stream *stream = stream_on(device);
     int64_t bytes;
     double seconds[PS_FMM_RESIDENT_STAGES];
     ps_fmm_resident r = {.height = 2, .box = {{0, 0, 0}, 1}, .count = {10, 0}};
-    r.lanes.far = r.lanes.near = p.stream;
+    r.lanes.far = r.lanes.near = stream;
     check_fails(ps_fmm_resident_init(&r, &bytes), PS_USAGE, "0 right-hand sides");
     r.method.sides = 1;
 #define no_evaluation(place, value, text)                                                          \
@@ -74,7 +56,6 @@ static void evaluations_refused(void **state)
     no_evaluation(box.width, 0, "a box of width 0");
     check_fails(ps_fmm_resident_init(&r, &bytes), PS_FAILED, "needs a CUDA device");
     check_fails(ps_fmm_resident_seconds(&r, seconds), PS_USAGE, "was not timed");
-    leave(&p);
 }
 
 /* Parts lie one after the other, on multiples of 256 bytes, and fill what was counted. */

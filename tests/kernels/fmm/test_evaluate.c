@@ -357,8 +357,7 @@ static void two_sets(void **state)
                                        .potential = results,
                                        .gradient = results + TARGETS,
                                        .stride = TARGETS};
-    free(c.vectors);
-    free(c.workspace);
+    PS_FREE(c.vectors, c.workspace);
     check_ok(ps_alloc(&c.vectors, ps_fmm_problem_bytes(p), 1, "vectors"));
     check_ok(ps_alloc(&c.workspace, ps_fmm_evaluate_workspace(p, 2), 1, "workspace"));
     fmm_case_run(&c);

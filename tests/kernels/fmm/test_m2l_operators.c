@@ -21,11 +21,7 @@ static ps_fmm_operators build(ps_fmm_function function, int order, double epsilo
     return o;
 }
 
-static void release(ps_fmm_operators *operators)
-{
-    free(operators->factors);
-    free(operators->signs);
-}
+static void release(ps_fmm_operators *operators) { PS_FREE(operators->factors, operators->signs); }
 
 /* Table 1: columns of each representative among the 189 interactions of a cell (those with the
  * parents adjacent), and among all 316 offsets. */
@@ -182,10 +178,7 @@ static ps_fmm_basis build_basis(int order, double epsilon, double basis_epsilon)
 
 static void basis_release(ps_fmm_basis *basis)
 {
-    free(basis->vectors);
-    free(basis->parity);
-    free(basis->cores);
-    free(basis->signs);
+    PS_FREE(basis->vectors, basis->parity, basis->cores, basis->signs);
 }
 
 /* W K_t W against B C_t B^T for t >= 0; the worst relative error. */

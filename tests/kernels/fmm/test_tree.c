@@ -205,8 +205,7 @@ static void full_levels_have_the_counts_of_the_formulas(void **state)
     }
     /* with level 6: 52,337,880 in all (guide 6) */
     assert_int_equal(far_all + (376 * 376 * 376 - 190 * 190 * 190), 52337880);
-    free(list.start);
-    free(list.sources);
+    PS_FREE(list.start, list.sources);
 }
 
 /* ---- groups ---- */

@@ -150,6 +150,7 @@ static outcome approximate(const formula *f, double tolerance, int check_rows, b
                           .line = formula_line,
                           .stratum = f->stratum};
     ps_aca_result result;
+    PS_SCOPED(hbem_workspace_free)
     ps_hbem_workspace workspace =
         hbem_workspace_make(ps_aca_bytes(f->rows, f->columns, f->parts, 60) +
                             ps_recompress_bytes(f->rows, f->columns, f->parts, 60));
@@ -157,7 +158,6 @@ static outcome approximate(const formula *f, double tolerance, int check_rows, b
     if (recompress) check_ok(ps_recompress(&block, tolerance, &workspace, &result));
     outcome out = {result.rank, result.evaluated, factor_error(f, &result), result.error,
                    result.converged};
-    free(workspace.base);
     return out;
 }
 
@@ -341,10 +341,10 @@ static double weak_difference(ps_hbem_operator op, const ps_hmatrix_leaf *leaf, 
     for (int weak = 0; weak < 2; ++weak) {
         ps_hbem_far far;
         op.weak_far = weak;
+        PS_SCOPED(hbem_workspace_free)
         ps_hbem_workspace w = hbem_workspace_make(ps_hbem_entries_bytes(&op, r, c));
         check_ok(ps_hbem_far_open(&far, &op, r, c, &w));
         ps_hbem_far_line(&far, column, 1, numbers[weak]);
-        free(w.base);
     }
     for (int64_t e = 0; e < length; ++e) numbers[1][e] -= numbers[0][e];
     return largest_of(numbers[1], length) / largest_of(numbers[0], length);
@@ -401,7 +401,7 @@ static void test_row_source(void **state)
     assert_true(counts.lines > 0);
     assert_true(hbem_hmatrix_same(&own.matrix, &other.matrix));
     counts = (counting_source){.fails_at = 5};
+    PS_SCOPED(hbem_workspace_free)
     ps_hbem_workspace w = hbem_workspace_make(ps_hbem_assembly_bytes(&other.assembly));
     assert_int_equal(ps_hbem_assemble(&other.assembly, 1, &w, hbem_keep, &own.matrix), PS_INVALID);
-    free(w.base);
 }

@@ -25,10 +25,10 @@ static double *block_of(const ps_hbem_operator *op, const ps_hbem_pair_table *pa
 {
     ps_hbem_range rows = {row, row + 8}, columns = {column, column + 8};
     double *values = calloc((size_t)(64 * ps_hbem_parts(op)), sizeof *values);
+    PS_SCOPED(hbem_workspace_free)
     ps_hbem_workspace workspace = hbem_workspace_make(ps_hbem_entries_bytes(op, rows, columns));
     workspace.pairs = pairs;
-    hbem_case_ok(ps_hbem_near_block(op, rows, columns, &workspace, values));
-    free(workspace.base);
+    must(ps_hbem_near_block(op, rows, columns, &workspace, values));
     return values;
 }
 
@@ -45,15 +45,14 @@ static void test_table(void **state)
         const int numbers = ps_hbem_pair_numbers(&op);
         int64_t differ = 0, found = 0;
         ps_hbem_pair_table table;
-        void *memory = calloc((size_t)ps_hbem_pair_table_bytes(c.triangle_count, numbers), 1);
+        PS_SCOPED_MEMORY void *memory =
+            calloc((size_t)ps_hbem_pair_table_bytes(c.triangle_count, numbers), 1);
         ps_hbem_pair_table_init(&table, c.triangle_count, numbers, memory);
 #pragma omp parallel for schedule(dynamic) reduction(+ : differ)
         for (int64_t b = 0; b < blocks * blocks; ++b) {
-            double *alone = block_of(&op, NULL, b / blocks * 8, b % blocks * 8);
-            double *known = block_of(&op, &table, b / blocks * 8, b % blocks * 8);
+            PS_SCOPED_MEMORY double *alone = block_of(&op, NULL, b / blocks * 8, b % blocks * 8);
+            PS_SCOPED_MEMORY double *known = block_of(&op, &table, b / blocks * 8, b % blocks * 8);
             differ += memcmp(alone, known, sizeof(double) * 64 * (size_t)ps_hbem_parts(&op)) != 0;
-            free(alone);
-            free(known);
         }
         for (int32_t t = 0; t < c.triangle_count * c.triangle_count; ++t) {
             double out[18];
@@ -62,7 +61,6 @@ static void test_table(void **state)
         }
         assert_int_equal(differ, 0);
         assert_true(found > c.triangle_count);
-        free(memory);
     }
     hbem_case_release(&c);
 }
@@ -74,7 +72,7 @@ static void test_places(void **state)
     enum { PAIRS = 4000 };
     double out[9] = {0}, numbers[9] = {0};
     ps_hbem_pair_table table;
-    void *memory = calloc((size_t)ps_hbem_pair_table_bytes(1, 9), 1);
+    PS_SCOPED_MEMORY void *memory = calloc((size_t)ps_hbem_pair_table_bytes(1, 9), 1);
     ps_hbem_pair_table_init(&table, 1, 9, memory);
     assert_int_equal(ps_hbem_pair_table_get(&table, 0, 0, out), 0);
     for (int32_t t = 0; t < PAIRS; ++t) {
@@ -91,7 +89,6 @@ static void test_places(void **state)
         check_near(out[0], 9 * t, 0, 0);
     }
     check_at_most(found, (double)table.places);
-    free(memory);
 }
 
 static void put_lane(const ps_hbem_triangle *t, int lane, double *lanes)
@@ -119,7 +116,7 @@ static void test_distances(void **state)
             for (int e = 0; lane == 6 && e < 6; ++e) corners[e][2] = 0;
             if (lane == 7) memcpy(corners[3], corners[0], sizeof corners[0]);
             ps_hbem_surface surface;
-            hbem_case_ok(ps_hbem_surface_init(&surface, &corners[0][0], 6, order, 2, t[lane]));
+            must(ps_hbem_surface_init(&surface, &corners[0][0], 6, order, 2, t[lane]));
             put_lane(&t[lane][0], lane, x);
             put_lane(&t[lane][1], lane, y);
         }
@@ -144,6 +141,7 @@ static void test_rules_of_functions(void **state)
             hbem_case_operator(&c, (ps_hbem_kernel)(n % PS_HBEM_KERNELS), .1 * (n / 4 % 2));
         const int numbers = 9 * ps_hbem_parts(&op);
         ps_hbem_range rows = {first, first + 12}, columns = {second, second + 9};
+        PS_SCOPED(hbem_workspace_free)
         ps_hbem_workspace workspace =
             hbem_workspace_make(ps_hbem_entries_bytes(&op, rows, columns));
         ps_hbem_far far;
@@ -166,7 +164,6 @@ static void test_rules_of_functions(void **state)
             check_at_most(sqrt(error), .05 * eps * sqrt(square));
             check_at_most(apart, 1e-13 * sqrt(square));
         }
-        free(workspace.base);
     }
     assert_true(several > 20 && changed > 10);
     hbem_case_release(&c);

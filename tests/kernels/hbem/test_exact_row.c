@@ -82,7 +82,7 @@ static void test_where_they_meet(void **state)
         int64_t start[3], item[6];
         int32_t dof_of[6];
         ps_hbem_space space;
-        hbem_case_ok(ps_hbem_surface_init(&surface, &vertices[0][0], 6, corners, 2, t));
+        must(ps_hbem_surface_init(&surface, &vertices[0][0], 6, corners, 2, t));
         ps_hbem_space_init(&space, PS_SPACE_P0, &surface, start, item, dof_of);
         ps_hbem_operator op = {
             .kernel = e / 4 ? PS_KERNEL_ADLP : PS_KERNEL_SLP, .test = &space, .trial = &space};

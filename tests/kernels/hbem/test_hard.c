@@ -14,7 +14,7 @@ static const int32_t edge_order[6] = {0, 1, 2, 1, 0, 3}, apart_order[6] = {0, 1,
 static void two_triangles(const double corners[6][3], const int32_t order[6], ps_hbem_triangle t[2])
 {
     ps_hbem_surface surface;
-    hbem_case_ok(ps_hbem_surface_init(&surface, &corners[0][0], 6, order, 2, t));
+    must(ps_hbem_surface_init(&surface, &corners[0][0], 6, order, 2, t));
 }
 
 static void moments_of(const ps_hbem_triangle *x, const ps_hbem_triangle *y, ps_hbem_kernel kernel,

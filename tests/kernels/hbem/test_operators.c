@@ -238,7 +238,7 @@ static double forms_differ(const hbem_body *b, ps_hbem_kernel kernel, double k,
         PS_SCOPED_MEMORY double *near = hbem_block(&op, rows, columns);
         double largest = largest_of(near, m * n * ps_hbem_parts(&op)), column[2 * 12], row[2 * 12];
         int64_t bytes = ps_hbem_entries_bytes(&op, rows, columns);
-        ps_hbem_workspace workspace = hbem_workspace_make(bytes);
+        PS_SCOPED(hbem_workspace_free) ps_hbem_workspace workspace = hbem_workspace_make(bytes);
         ps_hbem_far far;
         check_ok(ps_hbem_far_open(&far, &op, rows, columns, &workspace));
         for (int part = 0; part < ps_hbem_parts(&op); ++part)
@@ -251,7 +251,6 @@ static double forms_differ(const hbem_body *b, ps_hbem_kernel kernel, double k,
                     worst = worse_of(worst, fabs(row[part * n + j] - exact) / largest);
                 }
             }
-        free(workspace.base);
     }
     return worst;
 }
@@ -335,9 +334,8 @@ static double cube_error(int check_rows, double **reference)
 /* H2Lib's case (guide 5): cube, P0, N = 1728, eta 1, leaf 16, DLP. */
 static void test_flat_faces(void **state)
 {
-    double *reference = NULL;
+    PS_SCOPED_MEMORY double *reference = NULL;
     double blind = cube_error(0, &reference), checked = cube_error(8, &reference);
-    free(reference);
     print_message("    cube DLP at 1e-4: without check %.2e, with %.2e\n", blind, checked);
     check_at_most(checked, 1e-4);
     assert_true(blind > 2 * checked);
@@ -393,6 +391,7 @@ static void test_overflow(void **state)
     ps_hbem_operator op = hbem_case_operator(&b.c, PS_KERNEL_SLP, 0);
     hbem_body_hmatrix(&b, &op, 2, true, 1e-6, &h);
     h.assembly.max_rank = 2;
+    PS_SCOPED(hbem_workspace_free)
     ps_hbem_workspace workspace = hbem_workspace_make(ps_hbem_assembly_bytes(&h.assembly));
     check_fails(ps_hbem_assemble(&h.assembly, 1, &workspace, hbem_keep, &h.matrix), PS_EXHAUSTED,
                 "rank");
@@ -400,5 +399,4 @@ static void test_overflow(void **state)
     workspace.bytes /= 64;
     check_fails(ps_hbem_assemble(&h.assembly, 1, &workspace, hbem_keep, &h.matrix), PS_EXHAUSTED,
                 "workspace");
-    free(workspace.base);
 }

@@ -40,17 +40,17 @@ static void run_go(run *r, const double *densities, int64_t count, const double 
     r->task.target_count = count;
     free(r->values);
     r->task.values = r->values = calloc((size_t)(count * r->task.columns * parts), 8);
+    PS_SCOPED(hbem_workspace_free)
     ps_hbem_workspace w = hbem_workspace_make(ps_hbem_potentials_bytes(&r->task, threads));
     ps_hbem_potentials(&r->task, threads, w.base);
-    free(w.base);
 }
 
 static void run_near(run *r, int side, int threads)
 {
     const ps_hbem_nearness how = {3, 1e-3, side};
+    PS_SCOPED(hbem_workspace_free)
     ps_hbem_workspace w = hbem_workspace_make(ps_hbem_potentials_bytes(&r->task, threads));
     ps_hbem_potentials_near(&r->task, &how, threads, w.base);
-    free(w.base);
 }
 
 /* ---- the sums ---- */

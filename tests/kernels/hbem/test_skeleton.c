@@ -34,10 +34,10 @@ static void compare_leaf(const hbem_hmatrix *h, int64_t leaf, ps_hbem_workspace 
  * together; the mean rank. */
 static double error_of(hbem_hmatrix *h, bool skeleton, double *rank)
 {
-    ps_hbem_workspace work;
     double sums[2] = {0};
     h->assembly.skeleton = skeleton;
-    work = hbem_workspace_make(ps_hbem_assembly_bytes(&h->assembly));
+    PS_SCOPED(hbem_workspace_free)
+    ps_hbem_workspace work = hbem_workspace_make(ps_hbem_assembly_bytes(&h->assembly));
     *rank = 0;
     for (int64_t l = 0; l < h->assembly.leaf_count; ++l) {
         ps_hmatrix_block block;
@@ -47,7 +47,6 @@ static double error_of(hbem_hmatrix *h, bool skeleton, double *rank)
         compare_leaf(h, l, work, sums);
     }
     *rank = ps_hmatrix_summarise(&h->matrix).rank_mean;
-    free(work.base);
     return sqrt(sums[0] / sums[1]);
 }
 
@@ -105,6 +104,7 @@ static void test_points(void **state)
     ps_hbem_range rows = {at->row_begin, at->row_end};
     ps_hbem_range columns = {at->column_begin, at->column_end};
     int64_t m = rows.end - rows.begin, n = columns.end - columns.begin;
+    PS_SCOPED(hbem_workspace_free)
     ps_hbem_workspace work = hbem_workspace_make(ps_hbem_entries_bytes(&op, rows, columns));
     check_ok(ps_hbem_far_open(&far, &op, rows, columns, &work));
     int64_t t_count = far.row.triangle_count, u_count = far.column.triangle_count;
@@ -119,5 +119,4 @@ static void test_points(void **state)
                            1e-10);
         }
     }
-    free(work.base);
 }

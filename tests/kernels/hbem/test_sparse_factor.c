@@ -66,18 +66,16 @@ static void test_dissection(void **state)
 static void factorise(const factor_case *c, const double shift[2], double *numbers)
 {
     const ps_dissection *d = &c->d;
-    double **front = calloc((size_t)d->nodes, sizeof *front);
+    PS_SCOPED_MEMORY double **front = calloc((size_t)d->nodes, sizeof *front);
     for (int64_t node = 0; node < d->nodes; ++node) {
         const int32_t *below = d->child + 2 * node;
         const double *child[2] = {below[0] < 0 ? NULL : front[below[0]],
                                   below[0] < 0 ? NULL : front[below[1]]};
         PS_SCOPED_MEMORY double *scratch = malloc((size_t)(ps_factor_scratch(d, node) + 1) * 8);
         front[node] = malloc((size_t)(2 * ps_factor_front_size(d, node) + 1) * 8);
-        hbem_case_ok(
-            ps_factor_front(d, &c->sparse, shift, node, child, front[node], numbers, scratch));
+        must(ps_factor_front(d, &c->sparse, shift, node, child, front[node], numbers, scratch));
     }
     for (int64_t node = 0; node < d->nodes; ++node) free(front[node]);
-    free(front);
 }
 
 /* Solutions of the shifts of the square-root operator satisfy their equations, from cluster order
@@ -90,7 +88,7 @@ static void check_solutions(int n, bool clusters)
     const ps_dissection *d = &c.d;
     double shifts[1 + PS_OSRC_TERMS_MAX][2];
     ps_osrc osrc;
-    hbem_case_ok(ps_osrc_init(&osrc, PS_COUPLING_OSRC, 9, 1, 4));
+    must(ps_osrc_init(&osrc, PS_COUPLING_OSRC, 9, 1, 4));
     int count = ps_osrc_shifts(&osrc, shifts);
     int64_t size = 2 * d->dofs;
     PS_SCOPED_MEMORY double *numbers = malloc((size_t)d->numbers * 16),

@@ -6,6 +6,7 @@
 #include "kernels/schwarz/traces_device.h"
 #include "kernels/linear/vectors_device.h"
 #include "tests/check.h"
+#include "tests/support/cpu_device.h"
 
 /* Takes a step after the pass that the state asks for returned these sums. */
 static void step(ps_krylov_state *s, ps_krylov_pass pass, double s0, double s1, double s2)
@@ -95,8 +96,8 @@ static void marches(void **state)
 /* On the CPU's device nothing is done silently. */
 static void refused(void **state)
 {
-    PS_SCOPED(ps_device_close) ps_device *device = NULL;
-    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
+    PS_SCOPED(ps_stream_close) ps_stream *stream = stream_on(device);
     ps_krylov_result result;
     ps_slab slab = {.grid = {{5, 5, 5}, {1, 1, 1}}};
     ps_slab_stencil stencil;
@@ -104,8 +105,6 @@ static void refused(void **state)
     ps_slab_device box;
     double x[125] = {0}, work[1000];
     ps_csr_device matrix;
-    check_ok(ps_device_open("cpu", 0, &device));
-    check_ok(ps_stream_open(device, &stream));
     ps_slab_stencil_make(&slab, &stencil);
     ps_krylov_device_system system = {PS_DOUBLE, NULL, NULL, &stencil, x, x};
     ps_krylov_device_control control = {.tolerance = 1e-6, .limit = 10};

@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
+#include "runtime/memory.h"
 #include "tests/check.h"
 
 enum { N = 100, SIDES = 5 };
@@ -113,8 +114,7 @@ static void run(bench *t)
 static void tear_down(bench *t)
 {
     detach(t);
-    free(t->b);
-    free(t->matrix.a);
+    PS_FREE(t->b, t->matrix.a);
 }
 
 /* The residual that is said is that of x, and at most 1.1 times the tolerance. */

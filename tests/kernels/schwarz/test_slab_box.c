@@ -130,11 +130,7 @@ typedef struct whole {
     double *load, *u;
 } whole;
 
-static void release_whole(whole *w)
-{
-    free(w->load);
-    free(w->u);
-}
+static void release_whole(whole *w) { PS_FREE(w->load, w->u); }
 
 /* Slabs of it, on one thread. */
 static ps_slab_box_plan plan_of(const whole *w, int64_t slabs, ps_transmission transmission)

@@ -3,13 +3,13 @@
 #include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/batch_case.h"
+#include "tests/support/cpu_device.h"
 
 /* Every case through the CPU device: plan, table, run. */
 static void batches_on_the_cpu_device_agree_with_the_definition(void **state)
 {
     static const int64_t groups[] = {1, 7, 32};
-    PS_SCOPED(ps_device_close) ps_device *device = NULL;
-    check_ok(ps_device_open("cpu", 0, &device));
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
     for (int i = 0; i < 2 * BATCH_CASES; ++i) {
         PS_SCOPED(case_tiles_release) case_tiles tiles = {0};
         ps_precision precision = (ps_precision)(i % 2);
@@ -114,10 +114,8 @@ static void walk_batch(const case_batch *batch, double *sums)
 
 static void tables_say_where_everything_is(void **state)
 {
-    PS_SCOPED(ps_device_close) ps_device *device = NULL;
-    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
-    check_ok(ps_device_open("cpu", 0, &device));
-    check_ok(ps_stream_open(device, &stream));
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
+    PS_SCOPED(ps_stream_close) ps_stream *stream = stream_on(device);
     for (int i = 0; i < BATCH_CASES; ++i) {
         const batch_case *c = &batch_cases[i];
         if (c->kernel == PS_SLICE_KERNEL_TEAMS) continue;

@@ -1,14 +1,14 @@
 #include "kernels/tdbem/slice_product.h"
 #include "runtime/scope.h"
 #include "tests/check.h"
+#include "tests/support/cpu_device.h"
 #include "tests/support/symmetric_case.h"
 
 /* Plan, table and rounds as a device has them. */
 static void upper_tiles_make_up_the_whole_on_the_cpu_device(void **state)
 {
     static const int64_t groups[] = {1, 7, 32};
-    PS_SCOPED(ps_device_close) ps_device *device = NULL;
-    check_ok(ps_device_open("cpu", 0, &device));
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
     for (int i = 0; i < 2 * SYMMETRIC_CASES; ++i) {
         const batch_case *c = &symmetric_cases[i / 2];
         ps_precision precision = (ps_precision)(i % 2);
@@ -66,10 +66,8 @@ static void multiply(const batch_case *c, const case_tiles *tiles, case_vectors 
 static void cores_give_the_bits_of_the_whole_matrix(void **state)
 {
     static const int64_t groups[] = {1, 5, 16, 29};
-    PS_SCOPED(ps_device_close) ps_device *device = NULL;
-    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
-    check_ok(ps_device_open("cpu", 0, &device));
-    check_ok(ps_stream_open(device, &stream));
+    PS_SCOPED(ps_device_close) ps_device *device = cpu_device();
+    PS_SCOPED(ps_stream_close) ps_stream *stream = stream_on(device);
     for (int i = 0; i < 2 * SYMMETRIC_CASES; ++i) {
         const batch_case *c = &symmetric_cases[i / 2];
         PS_SCOPED(case_tiles_release) case_tiles tiles = {0};
