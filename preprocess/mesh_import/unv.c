@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "preprocess/mesh_import/import.h"
-#include "preprocess/mesh_import/text_lines.h"
 #include "runtime/scope.h"
 
 static bool is_alone(const char *line, const char *word)
