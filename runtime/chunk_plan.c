@@ -1,6 +1,7 @@
 #include "runtime/chunk_plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/memory.h"
 
@@ -130,4 +131,17 @@ void ps_chunk_plan_release(ps_chunk_plan *plan)
 {
     free(plan->resident);
     *plan = (ps_chunk_plan){0};
+}
+
+ps_status ps_chunk_sizes_copy(int64_t count, const int64_t *raw, const int64_t *unpacked,
+                              int64_t **out)
+{
+    for (int64_t c = 0; c < count; ++c)
+        if (raw[c] < 0 || unpacked[c] < 0)
+            return ps_fail(PS_INVALID, "chunk %lld has a negative size", (long long)c);
+    PS_TRY(PS_ALLOC(out, 2 * count, "the sizes of chunks"));
+    if (count <= 0) return PS_OK;
+    memcpy(*out, raw, (size_t)count * sizeof **out);
+    memcpy(*out + count, unpacked, (size_t)count * sizeof **out);
+    return PS_OK;
 }

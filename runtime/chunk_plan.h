@@ -36,6 +36,10 @@ typedef struct ps_chunk_plan_request {
 ps_status ps_chunk_plan_make(const ps_chunk_plan_request *request, ps_chunk_plan *out);
 void ps_chunk_plan_release(ps_chunk_plan *plan);
 
+/* out[2][count]: sizes as stored and unpacked, to be freed. PS_INVALID if one is negative. */
+ps_status ps_chunk_sizes_copy(int64_t count, const int64_t *raw, const int64_t *unpacked,
+                              int64_t **out);
+
 int64_t ps_chunk_plan_bytes(const ps_chunk_plan *plan); /* all that is counted above */
 int64_t ps_chunk_padded(int64_t bytes); /* rounded up to 64, at least 64: no piece is empty */
 

@@ -1,7 +1,6 @@
 #include "runtime/chunk_stream.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/chunk_feed.h"
 #include "runtime/chunk_plan.h"
@@ -102,9 +101,6 @@ static ps_status check_config(const ps_chunk_stream_config *config)
 {
     if (!config->read || !config->unpack || !config->allocate != !config->release)
         return ps_fail(PS_FAILED, "a chunk stream lacks one of its callbacks");
-    for (int64_t c = 0; c < config->chunk_count; ++c)
-        if (config->raw_bytes[c] < 0 || config->unpacked_bytes[c] < 0)
-            return ps_fail(PS_INVALID, "chunk %lld has a negative size", (long long)c);
     return PS_OK;
 }
 
@@ -125,12 +121,7 @@ static ps_status copy_config(ps_chunk_stream *stream, const ps_chunk_stream_conf
         mine->allocate = allocate_host;
         mine->release = release_host;
     }
-    PS_TRY(PS_ALLOC(&stream->sizes, 2 * chunks, "the sizes of a chunk stream"));
-    if (chunks > 0) {
-        memcpy(stream->sizes, config->raw_bytes, (size_t)chunks * sizeof *stream->sizes);
-        memcpy(stream->sizes + chunks, config->unpacked_bytes,
-               (size_t)chunks * sizeof *stream->sizes);
-    }
+    PS_TRY(ps_chunk_sizes_copy(chunks, config->raw_bytes, config->unpacked_bytes, &stream->sizes));
     mine->raw_bytes = stream->sizes;
     mine->unpacked_bytes = stream->sizes + chunks;
     return PS_OK;

@@ -8,6 +8,7 @@
 
 #include "runtime/device_backend.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 typedef struct cpu_event {
     ps_event base;
@@ -57,13 +58,11 @@ static ps_status allocate(ps_device *device, int64_t bytes, void **out)
 
 static void free_memory(ps_device *device, void *memory) { free(memory); }
 
-static int64_t rounded(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
-
 /* A file in memory of `ring` bytes, mapped again and again. */
 static ps_status allocate_ring(ps_device *device, int64_t bytes, int64_t *ring, void **out)
 {
-    *ring = rounded(*ring > 0 ? *ring : 1, sysconf(_SC_PAGESIZE));
-    size_t all = (size_t)rounded(bytes > 0 ? bytes : 1, *ring);
+    *ring = ps_round_up(*ring > 0 ? *ring : 1, sysconf(_SC_PAGESIZE));
+    size_t all = (size_t)ps_round_up(bytes > 0 ? bytes : 1, *ring);
     int file = memfd_create("penstock", MFD_CLOEXEC);
     char *memory = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     bool made = file >= 0 && memory != MAP_FAILED && ftruncate(file, *ring) == 0;
@@ -81,7 +80,7 @@ static ps_status allocate_ring(ps_device *device, int64_t bytes, int64_t *ring, 
 
 static void free_ring(ps_device *device, void *memory, int64_t bytes, int64_t ring)
 {
-    munmap(memory, (size_t)rounded(bytes > 0 ? bytes : 1, ring));
+    munmap(memory, (size_t)ps_round_up(bytes > 0 ? bytes : 1, ring));
 }
 
 static ps_status stream_open(ps_device *device, bool ahead, ps_stream **out)

@@ -1,8 +1,8 @@
 #include "runtime/device_stream.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "runtime/chunk_plan.h"
 #include "runtime/device_mover.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
@@ -17,9 +17,6 @@ static ps_status check_config(const ps_device_stream_config *config)
 {
     if (!config->device || !config->read || !config->unpack)
         return ps_fail(PS_FAILED, "a device stream lacks its device or one of its callbacks");
-    for (int64_t c = 0; c < config->chunk_count; ++c)
-        if (config->raw_bytes[c] < 0 || config->unpacked_bytes[c] < 0)
-            return ps_fail(PS_INVALID, "chunk %lld has a negative size", (long long)c);
     return PS_OK;
 }
 
@@ -39,12 +36,7 @@ static ps_status copy_config(ps_device_stream *stream, const ps_device_stream_co
     if (mine->host_slots <= 0) mine->host_slots = SLOTS;
     if (mine->unpackers <= 0) mine->unpackers = default_unpackers();
     if (mine->readers <= 0) mine->readers = 1;
-    PS_TRY(PS_ALLOC(&stream->sizes, 2 * chunks, "the sizes of a device stream"));
-    if (chunks > 0) {
-        memcpy(stream->sizes, config->raw_bytes, (size_t)chunks * sizeof *stream->sizes);
-        memcpy(stream->sizes + chunks, config->unpacked_bytes,
-               (size_t)chunks * sizeof *stream->sizes);
-    }
+    PS_TRY(ps_chunk_sizes_copy(chunks, config->raw_bytes, config->unpacked_bytes, &stream->sizes));
     mine->raw_bytes = stream->sizes;
     mine->unpacked_bytes = stream->sizes + chunks;
     return PS_OK;

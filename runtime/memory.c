@@ -76,16 +76,22 @@ ps_status ps_grow(void **array, int64_t *capacity, int64_t needed, size_t size, 
     return PS_OK;
 }
 
-int64_t ps_memory_available(void)
+/* A line of a file of /proc, which is in KiB, in bytes; 0: not there. */
+static int64_t proc_bytes(const char *path, const char *format)
 {
-    FILE *file = fopen("/proc/meminfo", "r");
+    FILE *file = fopen(path, "r");
     long long kib = 0;
     char line[256];
     while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %lld", &kib) == 1) break;
+        if (sscanf(line, format, &kib) == 1) break;
     if (file) fclose(file);
-    int64_t available = (int64_t)kib * 1024;
-    file = fopen("/sys/fs/cgroup/memory.max", "r");
+    return (int64_t)kib * 1024;
+}
+
+int64_t ps_memory_available(void)
+{
+    int64_t available = proc_bytes("/proc/meminfo", "MemAvailable: %lld");
+    FILE *file = fopen("/sys/fs/cgroup/memory.max", "r");
     long long limit, used;
     if (file && fscanf(file, "%lld", &limit) == 1) {
         FILE *current = fopen("/sys/fs/cgroup/memory.current", "r");
@@ -97,22 +103,10 @@ int64_t ps_memory_available(void)
     return available > 0 ? available : (int64_t)1 << 30;
 }
 
-/* A line of /proc/self/status, in bytes; 0: not there. */
-static int64_t own_status(const char *format)
-{
-    FILE *file = fopen("/proc/self/status", "r");
-    long long kib = 0;
-    char line[256];
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, format, &kib) == 1) break;
-    if (file) fclose(file);
-    return (int64_t)kib * 1024;
-}
-
 /* Not by getrusage, which begins with what the process was before it became this program. */
-int64_t ps_memory_peak(void) { return own_status("VmHWM: %lld"); }
+int64_t ps_memory_peak(void) { return proc_bytes("/proc/self/status", "VmHWM: %lld"); }
 
-int64_t ps_memory_resident(void) { return own_status("VmRSS: %lld"); }
+int64_t ps_memory_resident(void) { return proc_bytes("/proc/self/status", "VmRSS: %lld"); }
 
 void ps_memory_trim(void) { malloc_trim(0); }
 
@@ -123,19 +117,18 @@ void ps_memory_tight(void)
     mallopt(M_TRIM_THRESHOLD, 2 * BLOCK);
 }
 
-double ps_clock(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-double ps_processor_seconds(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
-}
+double ps_clock(void) { return seconds_of(CLOCK_MONOTONIC); }
+
+double ps_processor_seconds(void) { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
+
+double ps_thread_seconds(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 int ps_processor_count(void)
 {

@@ -47,6 +47,7 @@ void ps_memory_trim(void);         /* gives back to the system what was freed */
 void ps_memory_tight(void);
 double ps_clock(void);             /* seconds, monotonic */
 double ps_processor_seconds(void); /* that all threads of this process have used */
+double ps_thread_seconds(void);    /* that this thread has used */
 int ps_processor_count(void);      /* that this process may use, at least 1 */
 /* Their numbers, ascending, at most `most` of them, to out; returns how many. */
 int ps_processor_list(int *out, int most);

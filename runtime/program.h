@@ -1,9 +1,7 @@
 /*
  * program: what every stage program shares: the common options, the start and the end.
  *
- * A program is a table of options and a run function; main() is one line:
- *
- *     int main(int argc, char **argv) { return ps_main(&program, argc, argv); }
+ * A program is a table of options and a run function, which its ps_this_program names.
  */
 #ifndef PS_RUNTIME_PROGRAM_H
 #define PS_RUNTIME_PROGRAM_H
@@ -75,6 +73,9 @@ typedef struct ps_program {
     bool streams; /* reads and unpacks while it computes: threads of OpenMP that wait give way soon,
                      instead of spinning on a core that others need                            */
 } ps_program;
+
+/* What a program defines that has no main of its own: runtime/main.c runs it. */
+extern const ps_program ps_this_program;
 
 /* Starts MPI if launched under it, parses, handles --help, --figures and --version, sets the
  * threads, runs, prints "penstock-NAME: error: ..." for a failure, ends MPI. Returns the exit code.

@@ -70,7 +70,7 @@ bool ps_vendor_sparse_found(const char *path)
     return library != NULL;
 }
 
-static ps_status called(int code, const char *what)
+ps_status ps_vendor_called(int code, const char *what)
 {
     return code ? ps_fail(PS_FAILED, "%s: error %d of the library", what, code) : PS_OK;
 }
@@ -85,17 +85,21 @@ static ps_status prepare(ps_vendor_sparse *s, const ps_vendor_sparse_matrix *m, 
 {
     const functions *f = &s->f;
     size_t bytes = 0;
-    PS_TRY(called(f->create(&s->handle), "cusparseCreate"));
-    PS_TRY(called(f->set_stream(s->handle, ps_stream_handle(stream)), "cusparseSetStream"));
+    PS_TRY(ps_vendor_called(f->create(&s->handle), "cusparseCreate"));
     PS_TRY(
-        called(f->create_csr(&s->matrix, m->rows, m->columns, m->nnz, (void *)m->row_start,
-                             (void *)m->column, (void *)m->values, INDEX_32, INDEX_32, 0, s->type),
-               "cusparseCreateCsr"));
-    PS_TRY(called(f->create_vector(&s->x, m->columns, m->x, s->type), "cusparseCreateDnVec"));
-    PS_TRY(called(f->create_vector(&s->y, m->rows, m->y, s->type), "cusparseCreateDnVec"));
-    PS_TRY(called(f->buffer_size(s->handle, 0, constant(s, 1), s->matrix, s->x, constant(s, s->add),
-                                 s->y, s->type, s->algorithm, &bytes),
-                  "cusparseSpMV_bufferSize"));
+        ps_vendor_called(f->set_stream(s->handle, ps_stream_handle(stream)), "cusparseSetStream"));
+    PS_TRY(ps_vendor_called(f->create_csr(&s->matrix, m->rows, m->columns, m->nnz,
+                                          (void *)m->row_start, (void *)m->column,
+                                          (void *)m->values, INDEX_32, INDEX_32, 0, s->type),
+                            "cusparseCreateCsr"));
+    PS_TRY(ps_vendor_called(f->create_vector(&s->x, m->columns, m->x, s->type),
+                            "cusparseCreateDnVec"));
+    PS_TRY(
+        ps_vendor_called(f->create_vector(&s->y, m->rows, m->y, s->type), "cusparseCreateDnVec"));
+    PS_TRY(
+        ps_vendor_called(f->buffer_size(s->handle, 0, constant(s, 1), s->matrix, s->x,
+                                        constant(s, s->add), s->y, s->type, s->algorithm, &bytes),
+                         "cusparseSpMV_bufferSize"));
     return ps_device_alloc(s->device, (int64_t)bytes + 16, &s->buffer);
 }
 
@@ -127,9 +131,10 @@ ps_status ps_vendor_sparse_open(const char *path, ps_stream *stream,
 
 ps_status ps_vendor_sparse_multiply(ps_vendor_sparse *s)
 {
-    return called(s->f.multiply(s->handle, 0, constant(s, 1), s->matrix, s->x, constant(s, s->add),
-                                s->y, s->type, s->algorithm, s->buffer),
-                  "cusparseSpMV");
+    return ps_vendor_called(s->f.multiply(s->handle, 0, constant(s, 1), s->matrix, s->x,
+                                          constant(s, s->add), s->y, s->type, s->algorithm,
+                                          s->buffer),
+                            "cusparseSpMV");
 }
 
 void ps_vendor_sparse_close(ps_vendor_sparse **handle)

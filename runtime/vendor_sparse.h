@@ -31,6 +31,8 @@ ps_status ps_vendor_sparse_open(const char *path, ps_stream *stream,
                                 const ps_vendor_sparse_matrix *matrix, ps_vendor_sparse **out);
 /* Enqueues a product. */
 ps_status ps_vendor_sparse_multiply(ps_vendor_sparse *s);
+/* PS_FAILED, saying what was called, for a code of the vendor's libraries that is not 0. */
+ps_status ps_vendor_called(int code, const char *what);
 void ps_vendor_sparse_close(ps_vendor_sparse **s); /* NULL inside is fine */
 
 #endif

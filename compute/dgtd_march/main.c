@@ -148,7 +148,7 @@ static const ps_allowance allowances[] = {
     {"band", "a --frequency outside of the band in which poles stand for a tissue"},
     {NULL, NULL}};
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "dgtd-march",
     .results = 4,
     .streams = true,
@@ -174,5 +174,3 @@ static const ps_program program = {
     .figures = figure_table,
     .allowances = allowances,
     .run = run_program};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -377,38 +377,34 @@ static ps_status list_all(const double *columns, int64_t stride, int64_t count, 
     return PS_OK;
 }
 
-static ps_status add_columns(const fmm_problem *p, fmm_check *c, const double *columns,
-                             int64_t stride, int64_t count, bool shared)
+/* The job with the spans of so many columns. */
+static ps_status add_columns(sum_job job, fmm_check *c, const double *columns, int64_t stride,
+                             int64_t count, bool shared)
 {
-    int64_t spans;
     PS_SCOPED_MEMORY span *list = NULL;
-    PS_TRY(list_all(columns, stride, count, &list, &spans));
-    return add_job((sum_job){.p = p, .check = c, .spans = list, .count = spans}, c, shared,
-                   omp_get_max_threads());
+    PS_TRY(list_all(columns, stride, count, &list, &job.count));
+    job.check = c;
+    job.spans = list;
+    return add_job(job, c, shared, omp_get_max_threads());
 }
 
 ps_status fmm_check_add(const fmm_problem *p, fmm_check *c, const double *columns, int64_t stride,
                         int64_t count)
 {
-    return add_columns(p, c, columns, stride, count, false);
+    return add_columns((sum_job){.p = p}, c, columns, stride, count, false);
 }
 
 ps_status fmm_check_share(const fmm_problem *p, fmm_check *c, const double *columns, int64_t stride,
                           int64_t count)
 {
-    return add_columns(p, c, columns, stride, count, true);
+    return add_columns((sum_job){.p = p}, c, columns, stride, count, true);
 }
 
 ps_status fmm_check_share_from(const fmm_problem *p, fmm_check *c, int64_t count,
                                fmm_span_reader read, void *context)
 {
-    int64_t spans;
-    PS_SCOPED_MEMORY span *list = NULL;
-    PS_TRY(list_all(NULL, 0, count, &list, &spans));
-    return add_job(
-        (sum_job){
-            .p = p, .check = c, .spans = list, .count = spans, .read = read, .context = context},
-        c, true, omp_get_max_threads());
+    sum_job job = {.p = p, .read = read, .context = context};
+    return add_columns(job, c, NULL, 0, count, true);
 }
 
 /* Spans of all groups of leaves, from the pool if it has them. */

@@ -50,17 +50,25 @@ static ps_status gather(fmm_run *r, const fmm_transfer *list, parcel *p, int *ex
     return PS_OK;
 }
 
-/* Rank 0: the results of a group. */
-static ps_status take_group(fmm_run *r, int64_t group, const double *values)
+ps_status fmm_group_places(fmm_run *r, int64_t group, int64_t *begin, int64_t *count,
+                           int64_t **places)
 {
     const ps_octree *tree = r->problem.fmm.targets;
     ps_octree_side side = r->problem.same ? PS_OCTREE_SOURCES : PS_OCTREE_TARGETS;
     int64_t first, end;
-    PS_SCOPED_MEMORY int64_t *places = NULL;
     ps_octree_group(tree, r->problem.leaf, group, &first, &end);
-    int64_t begin = tree->particle_start[first], count = tree->particle_start[end] - begin;
-    PS_TRY(PS_ALLOC(&places, count, "places of targets"));
-    PS_TRY(fmm_source_read(&r->source, side, begin, count, NULL, 0, places));
+    *begin = tree->particle_start[first];
+    *count = tree->particle_start[end] - *begin;
+    PS_TRY(PS_ALLOC(places, *count, "places of targets"));
+    return fmm_source_read(&r->source, side, *begin, *count, NULL, 0, *places);
+}
+
+/* Rank 0: the results of a group. */
+static ps_status take_group(fmm_run *r, int64_t group, const double *values)
+{
+    int64_t begin, count;
+    PS_SCOPED_MEMORY int64_t *places = NULL;
+    PS_TRY(fmm_group_places(r, group, &begin, &count, &places));
     fmm_values all = {values, count, count};
     return fmm_pass_results(&r->work, begin, places, &all);
 }

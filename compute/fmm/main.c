@@ -111,18 +111,13 @@ static ps_status restore_group(void *context, int64_t group, const fmm_sums *sum
                                const double *values, int64_t count)
 {
     fmm_run *r = context;
-    const ps_octree *tree = r->problem.fmm.targets;
     PS_SCOPED_MEMORY int64_t *places = NULL;
-    int64_t first, end;
+    int64_t begin, targets;
     if (group < 0 || group >= r->groups)
         return ps_fail(PS_INVALID, "the journal has results of a group that is not there");
-    ps_octree_group(tree, r->problem.leaf, group, &first, &end);
-    int64_t begin = tree->particle_start[first], targets = tree->particle_start[end] - begin;
+    PS_TRY(fmm_group_places(r, group, &begin, &targets, &places));
     if (count != 4 * r->problem.fmm.sides * targets)
         return ps_fail(PS_INVALID, "the journal has results of another size");
-    PS_TRY(PS_ALLOC(&places, targets, "places of targets"));
-    PS_TRY(fmm_source_read(&r->source, r->problem.same ? PS_OCTREE_SOURCES : PS_OCTREE_TARGETS,
-                           begin, targets, NULL, 0, places));
     if (!r->done[group]) PS_TRY(fmm_take_results(&r->work, group, places, values, sums));
     r->done[group] = 1;
     return PS_OK;
@@ -431,7 +426,7 @@ static ps_status run_fmm(ps_run *run)
 static const ps_allowance allowances[] = {
     {"charged", "a net charge in a box that repeats along one or two axes"}, {NULL, NULL}};
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "fmm",
     .results = 7,
     .synopsis = "OCTREE OUTPUT",
@@ -455,5 +450,3 @@ static const ps_program program = {
     .run = run_fmm,
     .parallel = true,
     .counts = true};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

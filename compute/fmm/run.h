@@ -79,6 +79,10 @@ ps_status fmm_run_prepare(fmm_run *r);
 /* The least memory of the run by the octree's tree, of one whose tree is another: local, one rank.
  */
 ps_status fmm_run_least(const fmm_run *r, int64_t *least);
+/* Where targets of a group are in the file: places[count], to be freed; they begin with target
+ * `begin` of the tree. */
+ps_status fmm_group_places(fmm_run *r, int64_t group, int64_t *begin, int64_t *count,
+                           int64_t **places);
 /* Sends and receives these pieces; rank 0 takes results that are among them. */
 ps_status fmm_exchange(fmm_run *r, const fmm_transfer *list, int64_t count);
 /* Again, when groups turn out to be done already. */

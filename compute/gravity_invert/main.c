@@ -328,35 +328,31 @@ static ps_status run_invert(ps_run *run)
     return compute(&v, &product);
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "gravity-invert",
-        .results = 2,
-        .saves = true,
-        .synopsis = "STATIONS MESH OUTPUT",
-        .description =
-            "Densities (kg/m3) or magnetisations (A/m) of the cells of a UBC-GIF mesh from gravity "
-            "or\n"
-            "magnetic anomalies at stations: the smallest and smoothest model, weighted by depth, "
-            "that\n"
-            "fits the values within their errors (chi2 a station = 1), between bounds if asked. "
-            "Sums over\n"
-            "prisms and their transpose are by the fast multipole method; no matrix is stored. "
-            "STATIONS has\n"
-            "a line x y z value error for each: m, z upwards; mGal positive downwards, Eotvos or "
-            "nT. The\n"
-            "file has the model as prisms, which penstock-prism-field takes, stations and "
-            "residuals;\n"
-            "penstock-plot prism-model and residuals draw it.",
-        .examples =
-            "  penstock-gravity-invert stations.grv mesh.msh model.h5 --active topography.mod\n"
-            "  penstock-gravity-invert stations.txt mesh.msh model.h5 --error .05 --bounds 0,400\n"
-            "  penstock-gravity-invert flight.txt mesh.msh model.h5 --field magnetic --inclination "
-            "61 --declination -2",
-        .options = options,
-        .figures = figure_table,
-        .allowances = allowances,
-        .run = run_invert};
-    return ps_main(&program, argc, argv);
-}
+const ps_program ps_this_program = {
+    .name = "gravity-invert",
+    .results = 2,
+    .saves = true,
+    .synopsis = "STATIONS MESH OUTPUT",
+    .description =
+        "Densities (kg/m3) or magnetisations (A/m) of the cells of a UBC-GIF mesh from gravity "
+        "or\n"
+        "magnetic anomalies at stations: the smallest and smoothest model, weighted by depth, "
+        "that\n"
+        "fits the values within their errors (chi2 a station = 1), between bounds if asked. "
+        "Sums over\n"
+        "prisms and their transpose are by the fast multipole method; no matrix is stored. "
+        "STATIONS has\n"
+        "a line x y z value error for each: m, z upwards; mGal positive downwards, Eotvos or "
+        "nT. The\n"
+        "file has the model as prisms, which penstock-prism-field takes, stations and "
+        "residuals;\n"
+        "penstock-plot prism-model and residuals draw it.",
+    .examples =
+        "  penstock-gravity-invert stations.grv mesh.msh model.h5 --active topography.mod\n"
+        "  penstock-gravity-invert stations.txt mesh.msh model.h5 --error .05 --bounds 0,400\n"
+        "  penstock-gravity-invert flight.txt mesh.msh model.h5 --field magnetic --inclination "
+        "61 --declination -2",
+    .options = options,
+    .figures = figure_table,
+    .allowances = allowances,
+    .run = run_invert};

@@ -399,7 +399,7 @@ static const ps_allowance allowances[] = {
                "a potential"},
     {NULL, NULL}};
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "hbem-solve",
     .results = 16,
     .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
@@ -430,5 +430,3 @@ static const ps_program program = {
     .saves = true,
     .parallel = true,
     .counts = true};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

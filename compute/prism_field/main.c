@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "compute/prism_field/field.h"
 #include "compute/prism_field/figure_table.h"
+#include "compute/prism_field/field.h"
 #include "formats/prism_field.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
@@ -182,30 +182,26 @@ static ps_status run_field(ps_run *run)
     return PS_OK;
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "prism-field",
-        .results = 3,
-        .synopsis = "PRISMS STATIONS OUTPUT",
-        .description =
-            "Gravity (V in m2/s2, g = grad V in mGal, second derivatives in Eotvos) or magnetic\n"
-            "induction (nT) of rectangular prisms at stations anywhere, on the ground and inside, "
-            "too:\n"
-            "closed forms near, the fast multipole method far. PRISMS has a line x0 x1 y0 y1 z0 "
-            "z1\n"
-            "density for each (m, kg/m3), or x0 .. z1 mx my mz (A/m); STATIONS x y z. Text, plain "
-            "or by\n"
-            "gzip, or HDF5. Components are along the files' axes: where z points up, g_z is "
-            "negative\n"
-            "above mass. The result is written only if it is as accurate as asked.",
-        .examples = "  penstock-prism-field terrain.txt stations.txt field.h5 --table field.csv\n"
-                    "  penstock-prism-field model.h5 flight.txt tensor.h5 --field gradients "
-                    "--accuracy 1e-4\n"
-                    "  penstock-prism-field dykes.txt flight.txt magnetic.h5 --field magnetic",
-        .options = options,
-        .figures = figure_table,
-        .allowances = allowances,
-        .run = run_field};
-    return ps_main(&program, argc, argv);
-}
+const ps_program ps_this_program = {
+    .name = "prism-field",
+    .results = 3,
+    .synopsis = "PRISMS STATIONS OUTPUT",
+    .description =
+        "Gravity (V in m2/s2, g = grad V in mGal, second derivatives in Eotvos) or magnetic\n"
+        "induction (nT) of rectangular prisms at stations anywhere, on the ground and inside, "
+        "too:\n"
+        "closed forms near, the fast multipole method far. PRISMS has a line x0 x1 y0 y1 z0 "
+        "z1\n"
+        "density for each (m, kg/m3), or x0 .. z1 mx my mz (A/m); STATIONS x y z. Text, plain "
+        "or by\n"
+        "gzip, or HDF5. Components are along the files' axes: where z points up, g_z is "
+        "negative\n"
+        "above mass. The result is written only if it is as accurate as asked.",
+    .examples = "  penstock-prism-field terrain.txt stations.txt field.h5 --table field.csv\n"
+                "  penstock-prism-field model.h5 flight.txt tensor.h5 --field gradients "
+                "--accuracy 1e-4\n"
+                "  penstock-prism-field dykes.txt flight.txt magnetic.h5 --field magnetic",
+    .options = options,
+    .figures = figure_table,
+    .allowances = allowances,
+    .run = run_field};

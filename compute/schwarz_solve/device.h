@@ -34,7 +34,6 @@ typedef struct device_planes {
     ps_stream *stream;
     double *here, *there; /* nodes of the largest slab, on the host and on the device; borrowed */
 } device_planes;
-int64_t device_largest_slab(const solve_problem *p); /* its planes */
 /* Reads the load of a slab, to `here` and `there`. Enqueued: wait before the next one. */
 ps_status device_read_slab(const device_planes *d, int64_t slab, int64_t *first, int64_t *count);
 /* Writes a slab of the field whose load was read last; an interface plane goes with the slab on its

@@ -66,11 +66,6 @@ ps_slab_box_plan device_host_plan(const solve_problem *p)
                               .walk = no_walk};
 }
 
-int64_t device_largest_slab(const solve_problem *p)
-{
-    return ps_slab_first(p->grid.nodes[0], p->options.slabs, 1) + 1;
-}
-
 /* ---- planes ---- */
 
 ps_status device_read_slab(const device_planes *d, int64_t slab, int64_t *first, int64_t *count)

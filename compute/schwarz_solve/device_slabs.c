@@ -46,9 +46,8 @@ static int64_t slabs_memory(const solve_problem *p)
     ps_interface problem = {
         .size = traces * face, .all = 2 * (host.slabs - 1), .vectors = &elsewhere};
     int64_t low = p->options.coarse > 0 && ps_comm_size() > 1 ? ps_slab_box_coarse_space(&host) : 0;
-    return 8 *
-           (ps_slab_box_size(&host) + outer_doubles(p, &problem) + 4 * face + basis_of(p) * traces +
-            low + device_largest_slab(p) * p->grid.nodes[1] * p->grid.nodes[2]);
+    return 8 * (ps_slab_box_size(&host) + outer_doubles(p, &problem) + 4 * face +
+                basis_of(p) * traces + low + largest_slab(p) * p->grid.nodes[1] * p->grid.nodes[2]);
 }
 
 static void slabs_plan(solve_problem *p, ps_ledger *ledger)
@@ -215,7 +214,7 @@ static int64_t lay_out(slabs *s, char *at)
                  {basis_of(p) * own, &s->vectors.basis},
                  {all, &s->in},
                  {all, &s->out},
-                 {8 * device_largest_slab(p) * p->load.plane, &s->planes},
+                 {8 * largest_slab(p) * p->load.plane, &s->planes},
                  {ps_traces_device_bytes(basis_of(p), s->host.traces), &s->traces.memory},
                  {s->board.own ? 0 : 16 * s->low.count * (s->plan.slabs - 1), &s->all_low.low},
                  {8 * s->low.count * s->plan.slabs, &s->all_low.space},
@@ -275,7 +274,7 @@ static ps_status open_host(slabs *s)
     PS_TRY(PS_ALLOC(&s->tables, ps_slab_box_size(&host), "the coarse space"));
     PS_TRY(ps_slab_box_make(&host, s->tables, &s->host));
     s->low.count = p->options.coarse > 0 ? ps_slab_box_low_modes(&s->host, NULL) : 0;
-    return PS_ALLOC(&s->nodes, device_largest_slab(p) * p->load.plane, "planes of a slab");
+    return PS_ALLOC(&s->nodes, largest_slab(p) * p->load.plane, "planes of a slab");
 }
 
 static ps_status open_outer(slabs *s)
@@ -292,11 +291,9 @@ static ps_status open_outer(slabs *s)
     return PS_OK;
 }
 
-static ps_status slabs_open(solve_problem *p, void **state)
+static ps_status slabs_open(solve_problem *p, void *state)
 {
-    slabs *s;
-    PS_TRY(PS_ALLOC(&s, 1, "slabs"));
-    *state = s;
+    slabs *s = state;
     s->p = p;
     s->plan = device_slab_plan(p);
     s->links = rank_links_open(&s->store);
@@ -332,13 +329,12 @@ static ps_status slabs_write(void *state, plane_writer *writer)
 static void slabs_close(void *state)
 {
     slabs *s = state;
-    if (!s) return;
     if (s->pinned) ps_device_free_pinned(s->p->device, s->pinned);
     device_base_close(s->p, &s->base);
     board_close(s->p, &s->board);
     outer_close(&s->outer);
-    PS_FREE(s->tables, s->nodes, s->coarse, s);
+    PS_FREE(s->tables, s->nodes, s->coarse);
 }
 
-const solve_way solve_slabs_device = {slabs_plan, slabs_open, slabs_solve, slabs_write,
-                                      slabs_close};
+const solve_way solve_slabs_device = {sizeof(slabs), slabs_plan,  slabs_open,
+                                      slabs_solve,   slabs_write, slabs_close};

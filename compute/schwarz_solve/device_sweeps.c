@@ -51,7 +51,7 @@ static int64_t other_bytes(const solve_problem *p, const ps_slab_box_plan *plan)
                             .vectors = &elsewhere};
     return slab_load_workers(p, plan) +
            8 * (ps_slab_box_size(plan) + outer_doubles(p, &problem) + traces_of(p) +
-                device_largest_slab(p) * p->grid.nodes[1] * p->grid.nodes[2]);
+                largest_slab(p) * p->grid.nodes[1] * p->grid.nodes[2]);
 }
 
 /* At least three slabs; more where there is room. */
@@ -59,7 +59,7 @@ static int64_t sweeps_memory(const solve_problem *p)
 {
     ps_slab_box_plan plan = device_host_plan(p);
     int64_t others = other_bytes(p, &plan), loads = visits_bytes(p, &plan);
-    int64_t least = 3 * 8 * device_largest_slab(p) * ps_slab_box_mode_plane(&p->grid);
+    int64_t least = 3 * 8 * largest_slab(p) * ps_slab_box_mode_plane(&p->grid);
     int64_t room = p->room - others;
     return others + (room < least ? least : room < loads ? room : loads);
 }
@@ -155,7 +155,7 @@ static ps_status open_host(sweeps *s)
     PS_TRY(PS_ALLOC(&s->tables, ps_slab_box_size(&s->plan), "tables"));
     PS_TRY(ps_slab_box_make(&s->plan, s->tables, &s->host));
     PS_TRY(PS_ALLOC(&s->parts, traces_of(p), "changes"));
-    PS_TRY(PS_ALLOC(&s->nodes, device_largest_slab(p) * p->load.plane, "planes of a slab"));
+    PS_TRY(PS_ALLOC(&s->nodes, largest_slab(p) * p->load.plane, "planes of a slab"));
     s->load =
         (slab_load){.p = p, .plan = &s->plan, .tables = &s->host.tables, .order = PS_SLAB_SWEEP};
     ps_interface problem = {.context = s,
@@ -175,7 +175,7 @@ static ps_status open_device(sweeps *s)
     ps_slab_device_plan plan = device_slab_plan(p);
     int64_t traces = ps_device_padded(8 * traces_of(p) * s->host.face);
     int64_t sums = ps_device_padded(PS_DOT_BYTES), squares = ps_device_padded(8 * traces_of(p));
-    int64_t planes = ps_device_padded(8 * device_largest_slab(p) * p->load.plane);
+    int64_t planes = ps_device_padded(8 * largest_slab(p) * p->load.plane);
     int64_t arrays = 2 * traces + sums + squares + planes;
     int64_t bytes = arrays + ps_slab_device_bytes(&plan), most = device_allowed(p);
     PS_TRY(device_base_open(p, bytes, &s->base));
@@ -189,11 +189,9 @@ static ps_status open_device(sweeps *s)
     return open_feed(s, p->room - other_bytes(p, &s->plan), most - bytes);
 }
 
-static ps_status sweeps_open(solve_problem *p, void **state)
+static ps_status sweeps_open(solve_problem *p, void *state)
 {
-    sweeps *s;
-    PS_TRY(PS_ALLOC(&s, 1, "slabs"));
-    *state = s;
+    sweeps *s = state;
     s->p = p;
     s->plan = device_host_plan(p);
     PS_TRY(open_host(s));
@@ -245,12 +243,11 @@ static ps_status sweeps_write(void *state, plane_writer *writer)
 static void sweeps_close(void *state)
 {
     sweeps *s = state;
-    if (!s) return;
     ps_device_stream_close(&s->feed);
     device_base_close(s->p, &s->base);
     outer_close(&s->outer);
-    PS_FREE(s->tables, s->nodes, s->parts, s);
+    PS_FREE(s->tables, s->nodes, s->parts);
 }
 
-const solve_way solve_sweeps_device = {sweeps_plan, sweeps_open, sweeps_solve, sweeps_write,
-                                       sweeps_close};
+const solve_way solve_sweeps_device = {sizeof(sweeps), sweeps_plan,  sweeps_open,
+                                       sweeps_solve,   sweeps_write, sweeps_close};

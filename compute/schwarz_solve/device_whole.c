@@ -17,11 +17,6 @@ typedef struct whole {
     ps_fast_device solver; /* direct: tables at the start of the workspace */
 } whole;
 
-static ps_krylov_method krylov_of(const solve_problem *p)
-{
-    return (ps_krylov_method)(p->options.method - METHOD_CG + PS_KRYLOV_CG);
-}
-
 static void whole_plan(solve_problem *p, ps_ledger *ledger)
 {
     ps_ledger_add(ledger, PS_ROOM_HOST, "nodes", 8 * ps_q1_grid_size(&p->grid));
@@ -38,7 +33,7 @@ static int64_t workspace_of(const whole *w)
     ps_krylov_device_system system = system_of(w);
     if (w->p->options.mixed) return ps_krylov_device_mixed_workspace(&system);
     if (w->p->options.method != METHOD_DIRECT)
-        return ps_krylov_device_workspace(krylov_of(w->p), &system);
+        return ps_krylov_device_workspace(krylov_of(w->p->options.method), &system);
     return ps_device_padded(ps_fast_device_bytes(PS_DOUBLE, &w->slab)) +
            ps_fast_device_workspace(PS_DOUBLE, &w->slab);
 }
@@ -57,12 +52,10 @@ static ps_status whole_read(whole *w)
     return ps_stream_wait(w->base.stream);
 }
 
-static ps_status whole_open(solve_problem *p, void **state)
+static ps_status whole_open(solve_problem *p, void *state)
 {
-    whole *w;
+    whole *w = state;
     int64_t vector = ps_device_padded(8 * ps_q1_grid_size(&p->grid));
-    PS_TRY(PS_ALLOC(&w, 1, "solving"));
-    *state = w;
     *w = (whole){.p = p, .slab = ps_slab_whole(&p->grid)};
     ps_slab_stencil_make(&w->slab, &w->stencil);
     PS_TRY(PS_ALLOC(&w->nodes, ps_q1_grid_size(&p->grid), "loads"));
@@ -95,8 +88,8 @@ static ps_status whole_krylov(whole *w)
     ps_status status =
         p->options.mixed
             ? ps_krylov_device_mixed(&system, &control, workspace, w->base.stream, &p->result)
-            : ps_krylov_device_solve(krylov_of(p), &system, &control, workspace, w->base.stream,
-                                     &p->result);
+            : ps_krylov_device_solve(krylov_of(p->options.method), &system, &control, workspace,
+                                     w->base.stream, &p->result);
     return end_of_krylov(p, status);
 }
 
@@ -119,11 +112,9 @@ static ps_status whole_write(void *state, plane_writer *writer)
 static void whole_close(void *state)
 {
     whole *w = state;
-    if (!w) return;
     device_base_close(w->p, &w->base);
     free(w->nodes);
-    free(w);
 }
 
-const solve_way solve_whole_device = {whole_plan, whole_open, whole_solve, whole_write,
-                                      whole_close};
+const solve_way solve_whole_device = {sizeof(whole), whole_plan,  whole_open,
+                                      whole_solve,   whole_write, whole_close};

@@ -1,20 +1,9 @@
 /* Slabs solved by Krylov methods with Jacobi scaling, matrix-free. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "compute/schwarz_solve/solve.h"
 #include "kernels/linear/krylov_team.h"
 #include "runtime/memory.h"
-
-struct inner_solver {
-    solve_problem *p;
-    double *workspace;
-};
-
-static ps_krylov_method method_of(const solve_problem *p)
-{
-    return (ps_krylov_method)(p->options.inner - METHOD_CG + PS_KRYLOV_CG);
-}
 
 int64_t inner_doubles(const solve_problem *p, int64_t planes)
 {
@@ -22,21 +11,14 @@ int64_t inner_doubles(const solve_problem *p, int64_t planes)
     ps_slab_stencil stencil;
     slab.grid.nodes[0] = planes;
     ps_slab_stencil_make(&slab, &stencil);
-    return ps_krylov_cpu_workspace(method_of(p), &(ps_krylov_system){.stencil = &stencil});
+    return ps_krylov_cpu_workspace(krylov_of(p->options.inner),
+                                   &(ps_krylov_system){.stencil = &stencil});
 }
 
-ps_status inner_open(solve_problem *p, int64_t planes, inner_solver **out)
+ps_status inner_open(solve_problem *p, int64_t planes, inner_solver *out)
 {
-    PS_TRY(PS_ALLOC(out, 1, "inner solver"));
-    (*out)->p = p;
-    return PS_ALLOC(&(*out)->workspace, inner_doubles(p, planes), "inner solver");
-}
-
-void inner_close(inner_solver **inner)
-{
-    if (*inner) free((*inner)->workspace);
-    free(*inner);
-    *inner = NULL;
+    out->p = p;
+    return PS_ALLOC(&out->workspace, inner_doubles(p, planes), "inner solver");
 }
 
 double inner_tolerance_of(const solve_problem *p)
@@ -63,8 +45,9 @@ ps_status inner_solve(void *context, int64_t slab, const ps_slab *geometry, cons
     ps_krylov_system system = {.stencil = &stencil, .b = b, .x = u};
     ps_slab_stencil_make(geometry, &stencil);
     if (!starts_warm(s->p)) memset(u, 0, (size_t)ps_q1_grid_size(&geometry->grid) * sizeof *u);
-    ps_status status = ps_krylov_cpu_solve(method_of(s->p), &system, inner_tolerance_of(s->p),
-                                           INNER_LIMIT, s->workspace, &result);
+    ps_status status =
+        ps_krylov_cpu_solve(krylov_of(s->p->options.inner), &system, inner_tolerance_of(s->p),
+                            INNER_LIMIT, s->workspace, &result);
     s->p->inner_iterations += result.iterations;
     return status == PS_OK ? PS_OK : ps_context(status, "slab %lld", (long long)slab);
 }

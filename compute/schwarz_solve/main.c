@@ -406,7 +406,7 @@ static ps_status run_solve(ps_run *run)
     return ps_product_is_up_to_date(&p.product) ? ps_comm_agree(tidy(&p)) : solve_all(&p);
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "schwarz-solve",
     .results = 4,
     .synopsis = "LOAD [POTENTIAL]",
@@ -428,5 +428,3 @@ static const ps_program program = {
     .saves = true,
     .parallel = true,
     .counts = true};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

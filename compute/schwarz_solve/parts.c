@@ -21,7 +21,7 @@ static int owner_of(const parts *s, int64_t subdomain)
 static ps_status solve_part(parts *s, part *q, double *right)
 {
     const solve_options *o = &s->p->options;
-    ps_krylov_method method = (ps_krylov_method)(o->inner - METHOD_CG + PS_KRYLOV_CG);
+    ps_krylov_method method = krylov_of(o->inner);
     ps_krylov_result result;
     if (q->factor) return ps_cholesky_solve(q->factor, right, q->u);
     ps_krylov_system system = {
@@ -182,11 +182,9 @@ static int further_arrays(void *context, ps_checkpoint_array *arrays)
     return 1;
 }
 
-static ps_status open(solve_problem *p, void **state)
+static ps_status open(solve_problem *p, void *state)
 {
-    parts *s;
-    PS_TRY(PS_ALLOC(&s, 1, "subdomains"));
-    *state = s;
+    parts *s = state;
     s->p = p;
     s->workers = p->options.inner == METHOD_DIRECT ? (int)p->run->threads : 1;
     PS_TRY(parts_read(s));
@@ -195,7 +193,7 @@ static ps_status open(solve_problem *p, void **state)
     int64_t space = 1;
     if (p->options.inner != METHOD_DIRECT) {
         ps_csr shape = {.rows = s->largest};
-        space = ps_krylov_cpu_workspace((ps_krylov_method)(p->options.inner - METHOD_CG),
+        space = ps_krylov_cpu_workspace(krylov_of(p->options.inner),
                                         &(ps_krylov_system){.matrix = &shape});
     }
     PS_TRY(PS_ALLOC(&s->right, s->largest * s->workers, "a subdomain"));
@@ -250,11 +248,10 @@ static ps_status write_field(void *state, plane_writer *writer)
 static void close(void *state)
 {
     parts *s = state;
-    if (!s) return;
     parts_coarse_close(&s->coarse);
     parts_release(s);
     outer_close(&s->outer);
-    PS_FREE(s->right, s->space, s);
+    PS_FREE(s->right, s->space);
 }
 
-const solve_way solve_parts = {parts_plan, open, solve, write_field, close};
+const solve_way solve_parts = {sizeof(parts), parts_plan, open, solve, write_field, close};

@@ -51,7 +51,7 @@ static ps_status judge_whole(const solve_problem *p)
                                          : "take other --coefficients, or a --kind");
 }
 
-static ps_status open_way(solve_problem *p, void **state)
+static ps_status open_way(solve_problem *p, void *state)
 {
     double start = ps_clock();
     ps_status status = p->way->open(p, state);
@@ -71,7 +71,7 @@ static ps_status solve_way_of(solve_problem *p, void *state)
 
 /* Solves and writes; without POTENTIAL nothing is written. What is no solution would be none again:
  * its states go, too. */
-static ps_status solve_and_write(solve_problem *p, void **state)
+static ps_status solve_and_write(solve_problem *p, void *state)
 {
     const char *path = p->run->output;
     run_state checkpoints;
@@ -79,11 +79,11 @@ static ps_status solve_and_write(solve_problem *p, void **state)
     ps_status status = open_way(p, state);
     if (status == PS_OK && !p->trial) status = output_create(p, path);
     PS_TRY(ps_comm_agree(status));
-    status = solve_way_of(p, *state);
+    status = solve_way_of(p, state);
     if (p->stopped) return status;
-    if (status != PS_OK) return output_keep_iterate(p, status, *state);
+    if (status != PS_OK) return output_keep_iterate(p, status, state);
     if (p->trial) return PS_OK;
-    status = output_write(p, path, *state, judge_whole);
+    status = output_write(p, path, state, judge_whole);
     if (status != PS_OK && status != PS_INACCURATE) return status;
     run_state_open(p, &checkpoints);
     ps_status removed = run_state_remove(&checkpoints);
@@ -92,12 +92,13 @@ static ps_status solve_and_write(solve_problem *p, void **state)
 
 ps_status solve_all(solve_problem *p)
 {
-    void *state = NULL;
+    PS_SCOPED_MEMORY void *state = NULL;
     run_state checkpoints;
     PS_TRY(ps_comm_agree(solve_identify(p)));
+    PS_TRY(ps_comm_agree(ps_alloc(&state, 1, p->way->size, "solving")));
     run_state_open(p, &checkpoints);
     PS_TRY(run_state_check(&checkpoints));
-    ps_status status = solve_and_write(p, &state);
+    ps_status status = solve_and_write(p, state);
     p->way->close(state);
     PS_TRY(status);
     solve_report(p);

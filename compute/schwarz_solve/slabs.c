@@ -14,7 +14,7 @@ typedef struct slabs {
     outer outer;
     rank_links links;
     slab_load load;
-    inner_solver *inner;
+    inner_solver inner;
     double *memory;
     double *nodes, *scratch; /* some planes as nodes, scratch for each thread */
     plane_writer *writer;    /* borrowed, while the field is written */
@@ -30,7 +30,7 @@ static ps_status walk(void *context, ps_slab_order order, ps_slab_step *step, vo
 static ps_status solve_one(void *context, int64_t slab, const ps_slab *geometry, const double *b,
                            double *u)
 {
-    return inner_solve(((slabs *)context)->inner, slab, geometry, b, u);
+    return inner_solve(&((slabs *)context)->inner, slab, geometry, b, u);
 }
 
 static ps_slab_box_plan plan_of(const solve_problem *p)
@@ -47,11 +47,6 @@ static ps_slab_box_plan plan_of(const solve_problem *p)
                               .coarse = o->coarse,
                               .walk = o->streamed ? walk : NULL,
                               .solve = o->inner == METHOD_DIRECT ? NULL : solve_one};
-}
-
-static int64_t largest_slab(const solve_problem *p)
-{
-    return ps_slab_first(p->grid.nodes[0], p->options.slabs, 1) + 1;
 }
 
 /* Planes that are made nodes at a time: as many as lie in a chunk of the load, a few a thread. */
@@ -174,11 +169,9 @@ static ps_status allocate(slabs *s)
     return PS_ALLOC(&s->scratch, p->run->threads * ps_slab_box_mode_plane(&p->grid), "transforms");
 }
 
-static ps_status open(solve_problem *p, void **state)
+static ps_status open(solve_problem *p, void *state)
 {
-    slabs *s;
-    PS_TRY(PS_ALLOC(&s, 1, "slabs"));
-    *state = s;
+    slabs *s = state;
     s->p = p;
     s->plan = plan_of(p);
     s->plan.context = s;
@@ -195,12 +188,10 @@ static ps_status open(solve_problem *p, void **state)
 static void close(void *state)
 {
     slabs *s = state;
-    if (!s) return;
     slab_load_close(&s->load);
-    inner_close(&s->inner);
     free(s->memory);
     outer_close(&s->outer);
-    PS_FREE(s->nodes, s->scratch, s);
+    PS_FREE(s->inner.workspace, s->nodes, s->scratch);
 }
 
-const solve_way solve_slabs = {slabs_plan, open, solve, write_field, close};
+const solve_way solve_slabs = {sizeof(slabs), slabs_plan, open, solve, write_field, close};

@@ -27,6 +27,12 @@ typedef enum solve_method {
     METHOD_SWEEPS
 } solve_method;
 
+/* One of the Krylov methods. */
+static inline ps_krylov_method krylov_of(solve_method method)
+{
+    return (ps_krylov_method)(method - METHOD_CG + PS_KRYLOV_CG);
+}
+
 typedef struct solve_options {
     solve_method method, inner; /* inner: of the slabs, METHOD_DIRECT or a Krylov method */
     int64_t slabs, limit, restart;
@@ -73,17 +79,23 @@ struct plane_writer;
 /* A way to solve. Collective over ranks. Its steps are timed by the caller; what it adds to
  * SECONDS_READ itself is reading, and no part of the step. */
 typedef struct solve_way {
+    size_t size; /* of its state */
     /* Its arrays, of which those that are streamed take what is left of p->room. */
     void (*plan)(solve_problem *p, ps_ledger *ledger);
-    ps_status (*open)(solve_problem *p,
-                      void **state); /* allocates, reads; *state even on failure */
+    ps_status (*open)(solve_problem *p, void *state); /* allocates, reads; a state of zeros */
     /* PS_FAILED at the limit of iterations, the state being the last iterate. */
     ps_status (*solve)(void *state);
     ps_status (*write)(void *state, struct plane_writer *writer); /* own planes of the field */
-    void (*close)(void *state);                                   /* NULL is fine */
+    void (*close)(void *state); /* what was opened, on failure, too */
 } solve_way;
 extern const solve_way solve_whole, solve_slabs, solve_parts;
 extern const solve_way solve_whole_device, solve_slabs_device, solve_sweeps_device; /* p->device */
+
+/* Planes of the largest slab, which is the first. */
+static inline int64_t largest_slab(const solve_problem *p)
+{
+    return ps_slab_first(p->grid.nodes[0], p->options.slabs, 1) + 1;
+}
 
 /* Planes of a rank in a box solved as a whole. */
 void whole_planes(const solve_problem *p, int64_t *first, int64_t *end);
@@ -159,13 +171,15 @@ enum { INNER_LIMIT = 100000 };
  * exchanges must stay linear, of the tolerance wanted. */
 double inner_tolerance_of(const solve_problem *p);
 
-typedef struct inner_solver inner_solver;
+typedef struct inner_solver {
+    solve_problem *p;
+    double *workspace; /* the caller's to free() */
+} inner_solver;
 int64_t inner_doubles(const solve_problem *p, int64_t planes); /* of workspace */
-ps_status inner_open(solve_problem *p, int64_t planes, inner_solver **out);
+ps_status inner_open(solve_problem *p, int64_t planes, inner_solver *out);
 /* The `solve` of a slab_box plan. context: an inner_solver. */
 ps_status inner_solve(void *context, int64_t slab, const ps_slab *geometry, const double *b,
                       double *u);
-void inner_close(inner_solver **inner);
 
 /* ---- writing by planes ---- */
 

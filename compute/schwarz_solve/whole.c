@@ -6,6 +6,7 @@
 #include "compute/schwarz_solve/solve.h"
 #include "kernels/linear/krylov_team.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 typedef struct whole {
     solve_problem *p;
@@ -20,11 +21,6 @@ typedef struct whole {
     double *b, *u, *workspace;
     double *best, least; /* an iterate and its residual; NULL: the last one is the best */
 } whole;
-
-static ps_krylov_method krylov_of(const solve_problem *p)
-{
-    return (ps_krylov_method)(p->options.method - METHOD_CG + PS_KRYLOV_CG);
-}
 
 void whole_planes(const solve_problem *p, int64_t *first, int64_t *end)
 {
@@ -53,9 +49,9 @@ static int64_t workspace_of(const solve_problem *p, const whole *w)
                                .ranks = ps_comm_size() > 1 ? &w->ranks : NULL};
     if (p->options.mixed) return ps_krylov_cpu_mixed_workspace(&w->stencil);
     if (p->options.method == METHOD_DIRECT)
-        return (ps_fast_solver_size(&w->slab) + 7) / 8 * 8 +
+        return ps_round_up(ps_fast_solver_size(&w->slab), 8) +
                ps_fast_workspace(&w->slab, (int)p->run->threads);
-    return ps_krylov_cpu_workspace(krylov_of(p), &system);
+    return ps_krylov_cpu_workspace(krylov_of(p->options.method), &system);
 }
 
 static ps_status allocate(whole *w, ps_ledger *ledger)
@@ -74,8 +70,8 @@ static void whole_plan(solve_problem *p, ps_ledger *ledger)
     w.p = p;
     allocate(&w, ledger);
     if (p->options.method == METHOD_DIRECT || p->options.mixed) return;
-    int64_t vectors =
-        1 + (p->options.method == METHOD_BICGSTAB) + ps_krylov_vector_count(krylov_of(p));
+    int64_t vectors = 1 + (p->options.method == METHOD_BICGSTAB) +
+                      ps_krylov_vector_count(krylov_of(p->options.method));
     run_state_plan(p, vectors * ps_q1_grid_size(&p->grid), ledger);
 }
 
@@ -86,7 +82,8 @@ static int state_arrays(void *context, int64_t step, ps_checkpoint_array *arrays
     whole *w = context;
     arrays[0] = (ps_checkpoint_array){"/x", "m2/s2", PS_F64, ps_q1_grid_size(&w->slab.grid), w->u};
     arrays[1] = (ps_checkpoint_array){
-        "/vectors", "1", PS_F64, ps_krylov_cpu_state(krylov_of(w->p), &w->system), w->workspace};
+        "/vectors", "1", PS_F64, ps_krylov_cpu_state(krylov_of(w->p->options.method), &w->system),
+        w->workspace};
     arrays[2] =
         (ps_checkpoint_array){"/scalars", "1", PS_U8, (int64_t)sizeof w->krylov, &w->krylov};
     if (!w->best) return 3;
@@ -139,15 +136,16 @@ static ps_status krylov(whole *w)
     solve_problem *p = w->p;
     watched team = {.w = w};
     int64_t done;
-    PS_TRY(ps_krylov_cpu_begin(krylov_of(p), &w->system, w->workspace, &team.team));
+    PS_TRY(ps_krylov_cpu_begin(krylov_of(p->options.method), &w->system, w->workspace, &team.team));
     ps_krylov_team control = ps_krylov_cpu_team_of(&team.team);
     control.watch = watch;
     /* The limit is watched here, so that a state at it can be continued with a higher one. */
-    ps_krylov_state_begin(krylov_of(p), p->options.tolerance, INT64_MAX, &w->krylov);
+    ps_krylov_state_begin(krylov_of(p->options.method), p->options.tolerance, INT64_MAX,
+                          &w->krylov);
     w->least = INFINITY;
     PS_TRY(run_state_load(&w->state, &done));
     if (done > 0) {
-        if (!ps_krylov_state_sound(&w->krylov, krylov_of(p), done))
+        if (!ps_krylov_state_sound(&w->krylov, krylov_of(p->options.method), done))
             return ps_fail(PS_INVALID,
                            "a checkpoint of %lld iterations is in a state that no "
                            "solve by this method has; --fresh begins anew",
@@ -177,7 +175,7 @@ static ps_status direct(whole *w)
 {
     ps_fast_solver solver;
     PS_TRY(ps_fast_solver_make(&w->slab, w->workspace, &solver));
-    ps_fast_solve(&solver, w->b, w->u, w->workspace + (ps_fast_solver_size(&w->slab) + 7) / 8 * 8,
+    ps_fast_solve(&solver, w->b, w->u, w->workspace + ps_round_up(ps_fast_solver_size(&w->slab), 8),
                   (int)w->p->run->threads);
     w->p->result = (ps_krylov_result){.iterations = 0, .converged = true};
     return PS_OK;
@@ -199,11 +197,9 @@ static ps_status write_field(void *state, plane_writer *writer)
     return PS_OK;
 }
 
-static ps_status open(solve_problem *p, void **state)
+static ps_status open(solve_problem *p, void *state)
 {
-    whole *w;
-    PS_TRY(PS_ALLOC(&w, 1, "solving"));
-    *state = w;
+    whole *w = state;
     *w = measure(p);
     w->p = p;
     w->ranks.links = rank_links_open(&w->links);
@@ -219,8 +215,7 @@ static ps_status open(solve_problem *p, void **state)
 static void close(void *state)
 {
     whole *w = state;
-    if (!w) return;
-    PS_FREE(w->b, w->u, w->best, w->workspace, w);
+    PS_FREE(w->b, w->u, w->best, w->workspace);
 }
 
-const solve_way solve_whole = {whole_plan, open, solve, write_field, close};
+const solve_way solve_whole = {sizeof(whole), whole_plan, open, solve, write_field, close};

@@ -1,7 +1,7 @@
 /* penstock-spmv-bench: vector operations, sparse products and Krylov methods, timed. */
 
-#include "compute/spmv_bench/bench.h"
 #include "compute/spmv_bench/figure_table.h"
+#include "compute/spmv_bench/bench.h"
 #include "formats/matrix_market.h"
 #include "kernels/linear/krylov_team.h"
 #include "runtime/memory.h"
@@ -151,7 +151,7 @@ static ps_status run_bench(ps_run *run)
     return status;
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "spmv-bench",
     .synopsis = "[MATRIX.mtx]",
     .description =
@@ -169,5 +169,3 @@ static const ps_program program = {
     .figures = figure_table,
     .reads_only = true,
     .run = run_bench};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -40,11 +40,6 @@ struct bench_vendor {
     double constants[2][1]; /* alpha of scale and axpy, as reals of the precision */
 };
 
-static ps_status called(int code, const char *what)
-{
-    return code ? ps_fail(PS_FAILED, "%s: error %d of the library", what, code) : PS_OK;
-}
-
 /* ---- opening ---- */
 
 static bool find(void *library, const char *name, void *function)
@@ -88,8 +83,9 @@ static ps_status prepare(bench_vendor *s, const int64_t *row_start, ps_stream *s
     const functions *f = &s->f;
     const bench_vectors *v = &s->v;
     PS_TRY(put_offsets(s, row_start, stream));
-    PS_TRY(called(f->blas_create(&s->blas), "cublasCreate"));
-    PS_TRY(called(f->blas_set_stream(s->blas, ps_stream_handle(stream)), "cublasSetStream"));
+    PS_TRY(ps_vendor_called(f->blas_create(&s->blas), "cublasCreate"));
+    PS_TRY(
+        ps_vendor_called(f->blas_set_stream(s->blas, ps_stream_handle(stream)), "cublasSetStream"));
     ps_vendor_sparse_matrix matrix = {.precision = v->precision,
                                       .rows = v->rows,
                                       .columns = v->rows,
@@ -141,19 +137,20 @@ ps_status bench_vendor_run(bench_vendor *s, bench_operation which)
     const functions *f = &s->f;
     const bench_vectors *v = &s->v;
     int n = (int)v->rows;
-    PS_TRY(called(
+    PS_TRY(ps_vendor_called(
         f->blas_set_pointer_mode(s->blas, which == BENCH_DOT ? DEVICE_POINTERS : HOST_POINTERS),
         "cublasSetPointerMode"));
     switch (which) {
     case BENCH_SCALE:
-        return called(f->scale(s->blas, n, s->constants[0], v->x, 1), "cublas scal");
+        return ps_vendor_called(f->scale(s->blas, n, s->constants[0], v->x, 1), "cublas scal");
     case BENCH_AXPY:
-        return called(f->axpy(s->blas, n, s->constants[1], v->x, 1, v->y, 1), "cublas axpy");
+        return ps_vendor_called(f->axpy(s->blas, n, s->constants[1], v->x, 1, v->y, 1),
+                                "cublas axpy");
     case BENCH_ELEMENTS: /* a diagonal matrix times a column */
-        return called(f->diagonal(s->blas, LEFT, n, 1, v->y, n, v->scale, 1, v->y, n),
-                      "cublas dgmm");
+        return ps_vendor_called(f->diagonal(s->blas, LEFT, n, 1, v->y, n, v->scale, 1, v->y, n),
+                                "cublas dgmm");
     case BENCH_DOT:
-        return called(f->dot(s->blas, n, v->x, 1, v->y, 1, v->sum), "cublas dot");
+        return ps_vendor_called(f->dot(s->blas, n, v->x, 1, v->y, 1, v->sum), "cublas dot");
     default:
         return ps_vendor_sparse_multiply(s->sparse);
     }

@@ -225,7 +225,7 @@ static ps_status run_program(ps_run *run)
     return plan_and_march(run, &p);
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "tdbem-march",
     .results = 1,
     .streams = true,
@@ -258,5 +258,3 @@ static const ps_program program = {
     .allowances = march_allowances,
     .operands_least = 1,
     .run = run_program};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

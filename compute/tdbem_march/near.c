@@ -86,13 +86,6 @@ static ps_status sweep(near_tally *t)
     return t->stream ? ps_chunk_stream_sweep(t->stream, take_tile, t) : PS_OK;
 }
 
-static int64_t largest(const int64_t *bytes, int64_t count)
-{
-    int64_t most = 0;
-    for (int64_t k = 0; k < count; ++k) most = bytes[k] > most ? bytes[k] : most;
-    return ps_chunk_padded(most);
-}
-
 static ps_status choose_tiles(near_tally *t)
 {
     const tiles *all = t->list.tiles;
@@ -107,7 +100,8 @@ static ps_status choose_tiles(near_tally *t)
     }
     t->list.chosen = t->chosen;
     if (t->count > 0 && !all->in_memory)
-        t->buffers = largest(t->raw, t->count) + largest(t->unpacked, t->count);
+        t->buffers = ps_chunk_padded(tiles_largest(t->raw, t->count)) +
+                     ps_chunk_padded(tiles_largest(t->unpacked, t->count));
     t->config = (ps_chunk_stream_config){.chunk_count = t->count,
                                          .raw_bytes = t->raw,
                                          .unpacked_bytes = t->unpacked,

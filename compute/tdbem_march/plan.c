@@ -17,18 +17,11 @@ int64_t march_ahead(const march_options *options, const problem *p)
     return p->far.group > options->group ? p->far.group : options->group;
 }
 
-static int64_t largest(const int64_t *bytes, int64_t count)
-{
-    int64_t most = 0;
-    for (int64_t k = 0; k < count; ++k) most = bytes[k] > most ? bytes[k] : most;
-    return most;
-}
-
 /* The least that streaming the tiles takes: a buffer as stored and one unpacked. */
 static int64_t least_buffers(const tiles *t)
 {
-    return t->count ? ps_chunk_padded(largest(t->raw_bytes, t->count)) +
-                          ps_chunk_padded(largest(t->unpacked_bytes, t->count))
+    return t->count ? ps_chunk_padded(tiles_largest(t->raw_bytes, t->count)) +
+                          ps_chunk_padded(tiles_largest(t->unpacked_bytes, t->count))
                     : 0;
 }
 
@@ -42,7 +35,8 @@ static int64_t unpacked_bytes(const tiles *t)
 /* What a stream that keeps all tiles takes: in its first sweep stored ones too. */
 static int64_t whole_bytes(const tiles *t)
 {
-    return unpacked_bytes(t) + STORED_BUFFERS * ps_chunk_padded(largest(t->raw_bytes, t->count));
+    return unpacked_bytes(t) +
+           STORED_BUFFERS * ps_chunk_padded(tiles_largest(t->raw_bytes, t->count));
 }
 
 /* What assembling takes beside `before` bytes that were assembled earlier. */
@@ -76,7 +70,7 @@ static void measure_linings(const march_options *options, const problem *p, ps_l
     bytes += ps_comm_rank() == 0 ? 8 * linings_states(&p->linings) : 0; /* for checkpoints */
     for (int q = 0; q < p->linings.count; ++q) {
         const tiles *t = &p->linings.each[q].tiles;
-        bytes += UNPACKERS * (largest(t->unpacked_bytes, t->count) + CONTEXT);
+        bytes += UNPACKERS * (tiles_largest(t->unpacked_bytes, t->count) + CONTEXT);
     }
     if (bytes > 0) ps_ledger_add(l, PS_ROOM_HOST, "linings", bytes);
 }
@@ -110,7 +104,7 @@ static void measure(const ps_run *run, const march_options *options, problem *p,
     /* Each unpacks a dataset of a tile at a time, which is no more than the tile. */
     if (!p->assembling)
         ps_ledger_add(l, PS_ROOM_HOST, "unpacking",
-                      UNPACKERS * (largest(swept->unpacked_bytes, swept->count) + CONTEXT));
+                      UNPACKERS * (tiles_largest(swept->unpacked_bytes, swept->count) + CONTEXT));
     ps_ledger_add(l, PS_ROOM_HOST, "past",
                   window_bytes(header, p->tiles.columns, march_ahead(options, p)));
     ps_ledger_add(l, PS_ROOM_HOST, "sums",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/linear/krylov_team.h"
+#include "kernels/tdbem/group_solve.h"
 #include "runtime/memory.h"
 
 static const double growth_limit = 1e6;
@@ -75,20 +76,6 @@ void solver_close(solver *s)
     ps_csr_release(&s->m0);
     PS_FREE(s->scale, s->work, s->x, s->last[0], s->last[1]);
     memset(s, 0, sizeof *s);
-}
-
-/* The largest |x|, times |scale| where that is given; NaN and infinity come through. */
-static double largest(const double *x, const double *scale, int64_t rows)
-{
-    double most = 0, sum = 0;
-#pragma omp parallel for schedule(static) reduction(max : most) reduction(+ : sum) \
-    if (rows > THREADED)
-    for (int64_t i = 0; i < rows; ++i) {
-        double value = fabs(scale ? x[i] * scale[i] : x[i]);
-        most = value > most ? value : most;
-        sum += value - value; /* NaN unless finite */
-    }
-    return most + sum;
 }
 
 ps_status solver_not_converged(int64_t n, double residual, int64_t iterations, double tolerance)
@@ -177,15 +164,16 @@ ps_status solver_check_sizes(ps_precision precision, const figures *f)
 ps_status solver_step(solver *s, int64_t n, const double *load, const double *right, void *out,
                       figures *f)
 {
-    PS_TRY(solver_note_load(n, largest(load, NULL, s->rows), largest(load, s->scale, s->rows),
-                            largest(right, NULL, s->rows), f));
+    PS_TRY(solver_note_load(n, ps_group_largest(load, NULL, s->rows),
+                            ps_group_largest(load, s->scale, s->rows),
+                            ps_group_largest(right, NULL, s->rows), f));
     if (s->kind != SOLVER_CHOLESKY)
         PS_TRY(iterate(s, n, right, f));
     else
         PS_TRY(ps_cholesky_solve(s->factor, right, s->x));
     store(s, out);
     solver_push(s, f);
-    return solver_note_answer(n, largest(s->x, NULL, s->rows), f);
+    return solver_note_answer(n, ps_group_largest(s->x, NULL, s->rows), f);
 }
 
 void solver_push(solver *s, figures *f)

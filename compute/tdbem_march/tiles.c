@@ -29,6 +29,13 @@ static ps_status range_of(const tiles *t, int64_t index, tile_range *out)
     return PS_OK;
 }
 
+int64_t tiles_largest(const int64_t *bytes, int64_t count)
+{
+    int64_t most = 0;
+    for (int64_t k = 0; k < count; ++k) most = bytes[k] > most ? bytes[k] : most;
+    return most;
+}
+
 int64_t tiles_index(const tiles *t, int64_t chunk)
 {
     return t->order ? t->order[chunk] : t->first + chunk;

@@ -46,6 +46,9 @@ ps_store *tiles_store(const tiles *tiles);
 /* Unpacked bytes of the share. */
 int64_t tiles_unpacked(const tiles *tiles);
 
+/* The most of bytes[count]; 0 of none. */
+int64_t tiles_largest(const int64_t *bytes, int64_t count);
+
 /* The tile of the matrix that is chunk `chunk` of the share, and where it lies. */
 int64_t tiles_index(const tiles *tiles, int64_t chunk);
 typedef struct tile_range {

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/reals.h"
 #include "runtime/memory.h"
 
 int64_t window_bytes(const ps_slice_header *header, int64_t columns, int64_t group)
@@ -25,36 +24,33 @@ void window_release(window *w)
     w->data = NULL;
 }
 
-static char *item(const window *w, int64_t unknown, int64_t at)
-{
-    return (char *)w->data + (unknown * w->stride + at) * ps_real_bytes(w->precision);
-}
-
 void window_save(const window *w, void *out)
 {
     size_t bytes = (size_t)w->kept * ps_real_bytes(w->precision);
     for (int64_t j = 0; j < w->unknowns; ++j)
-        memcpy((char *)out + (size_t)j * bytes, item(w, j, w->origin - w->kept), bytes);
+        memcpy((char *)out + (size_t)j * bytes, ps_past_window_item(w, j, w->origin - w->kept),
+               bytes);
 }
 
 void window_restore(window *w, const void *from)
 {
     size_t bytes = (size_t)w->kept * ps_real_bytes(w->precision);
     for (int64_t j = 0; j < w->unknowns; ++j)
-        memcpy(item(w, j, w->origin - w->kept), (const char *)from + (size_t)j * bytes, bytes);
+        memcpy(ps_past_window_item(w, j, w->origin - w->kept),
+               (const char *)from + (size_t)j * bytes, bytes);
 }
 
 void window_step(const window *w, int64_t back, double *out)
 {
     for (int64_t j = 0; j < w->unknowns; ++j)
-        out[j] = ps_real_at(w->precision, item(w, j, w->origin - back), 0);
+        out[j] = ps_real_at(w->precision, ps_past_window_item(w, j, w->origin - back), 0);
 }
 
 void window_subtract_line(window *w, double alpha, double beta)
 {
     for (int64_t j = 0; j < w->unknowns; ++j)
         for (int64_t t = -w->kept; t < 0; ++t) {
-            char *at = item(w, j, w->origin + t);
+            void *at = ps_past_window_item(w, j, w->origin + t);
             double line = alpha + beta * (double)t;
             ps_real_put(w->precision, at, 0, ps_real_at(w->precision, at, 0) - line);
         }

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "kernels/common/counter_random.h"
+
 enum { N = PS_CMAES_DIMENSIONS, P = PS_CMAES_POPULATION, HISTORY = 256 };
 
 /* Strategy constants of Auger and Hansen (2012). */
@@ -30,13 +32,7 @@ typedef struct state {
 
 /* ---- random numbers: splitmix64, Box and Muller ---- */
 
-static double uniform(state *s)
-{
-    uint64_t z = (s->random += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
-}
+static double uniform(state *s) { return ps_counter_inside(s->random += 0x9e3779b97f4a7c15u); }
 
 static double normal(state *s)
 {

@@ -26,6 +26,12 @@ static inline uint64_t ps_counter_bits(uint64_t seed, uint64_t item, uint64_t dr
                           draw * 0xda942042e4dd58b5u);
 }
 
+/* The middle of one of the 2^53 parts of (0, 1), by counter. */
+static inline double ps_counter_inside(uint64_t counter)
+{
+    return ((double)(ps_counter_mix(counter) >> 11) + 0.5) * 0x1p-53;
+}
+
 /* A multiple of 2^-53 in [0, 1). */
 static inline double ps_counter_uniform(uint64_t seed, uint64_t item, uint64_t draw)
 {

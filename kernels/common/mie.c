@@ -1,8 +1,9 @@
 #include "kernels/common/mie.h"
 
-#include <complex.h>
 #include <math.h>
 #include <stddef.h>
+
+#include "kernels/common/complex_pair.h"
 
 static const double HUGE_Y = 1e140;
 
@@ -190,9 +191,7 @@ ps_status ps_mie(ps_mie_quantity quantity, const double beta[2], double k, doubl
     PS_TRY(series_at(hard, beta, k * radius, &series));
     coefficients(quantity, k, radius, &series, factors);
     for (int64_t i = 0; i < count; ++i) {
-        double complex sum = legendre_sum(factors, series.terms, cosines[i]);
-        out[i][0] = creal(sum);
-        out[i][1] = cimag(sum);
+        ps_complex_put(legendre_sum(factors, series.terms, cosines[i]), out[i]);
     }
     return PS_OK;
 }
@@ -220,9 +219,7 @@ ps_status ps_mie_scattered(bool hard, const double beta[2], double k, double rad
         for (int n = 0; n < series.terms; ++n)
             factors[n] = -(2 * n + 1) * power_of_i(n) * (j[n] + I * y[n]) *
                          (series.numerator[n] / series.h[n]);
-        double complex sum = legendre_sum(factors, series.terms, cosines[i]);
-        out[i][0] = creal(sum);
-        out[i][1] = cimag(sum);
+        ps_complex_put(legendre_sum(factors, series.terms, cosines[i]), out[i]);
     }
     return PS_OK;
 }

@@ -1,19 +1,11 @@
 #include "kernels/common/mie_em.h"
 
-#include <complex.h>
 #include <math.h>
 
+#include "kernels/common/complex_pair.h"
 #include "kernels/common/mie.h"
 
 static const double SPEED = 299792458.0, Z0 = 376.730313668;
-
-static double complex from(const double x[2]) { return x[0] + I * x[1]; }
-
-static void split(double out[2], double complex x)
-{
-    out[0] = creal(x);
-    out[1] = cimag(x);
-}
 
 /* j_n of a complex argument, n < count, by Miller's downward recurrence, scaled to the larger of
  * j_0 and j_1; small arguments by the leading terms. */
@@ -61,18 +53,18 @@ static void coefficients(ps_mie_em *s, double complex m, double x, const double 
     for (int n = 1; n <= s->terms; ++n) {
         double complex sj = slope(j, n, x), sh = slope(h, n, x);
         if (s->pec) {
-            split(s->a[n], sj / sh);
-            split(s->b[n], j[n] / h[n]);
+            ps_complex_put(sj / sh, s->a[n]);
+            ps_complex_put(j[n] / h[n], s->b[n]);
             continue;
         }
         double complex si = slope(inner, n, z);
         double complex low_a = m * m * inner[n] * sh - mu * h[n] * si;
         double complex low_b = mu * inner[n] * sh - h[n] * si;
         double complex wronskian = mu * (j[n] * sh - h[n] * sj);
-        split(s->a[n], (m * m * inner[n] * sj - mu * j[n] * si) / low_a);
-        split(s->b[n], (mu * inner[n] * sj - j[n] * si) / low_b);
-        split(s->c[n], wronskian / low_b);
-        split(s->d[n], m * wronskian / low_a);
+        ps_complex_put((m * m * inner[n] * sj - mu * j[n] * si) / low_a, s->a[n]);
+        ps_complex_put((mu * inner[n] * sj - j[n] * si) / low_b, s->b[n]);
+        ps_complex_put(wronskian / low_b, s->c[n]);
+        ps_complex_put(m * wronskian / low_a, s->d[n]);
     }
 }
 
@@ -109,7 +101,7 @@ ps_status ps_mie_em_init(ps_mie_em *s, const ps_mie_em_sphere *sphere, double fr
                      .frequency = frequency,
                      .mu = sphere->mu,
                      .pec = sphere->pec};
-    split(s->inside, k * m);
+    ps_complex_put(k * m, s->inside);
     int valid = ps_spherical_bessel(x, (int)terms + 1, real, y);
     s->terms = valid - 1 < (int)terms ? valid - 1 : (int)terms;
     for (int n = 0; n <= s->terms; ++n) {
@@ -126,7 +118,7 @@ void ps_mie_em_efficiency(const ps_mie_em *s, ps_mie_em_efficiencies *out)
     double x = s->k * s->radius, extinction = 0, scattering = 0, lost = 0;
     double complex back = 0;
     for (int n = s->terms; n >= 1; --n) {
-        double complex a = from(s->a[n]), b = from(s->b[n]);
+        double complex a = ps_complex_of(s->a[n]), b = ps_complex_of(s->b[n]);
         extinction += (2 * n + 1) * creal(a + b);
         scattering += (2 * n + 1) * (creal(a * conj(a)) + creal(b * conj(b)));
         lost += (2 * n + 1) * (creal(a - a * conj(a)) + creal(b - b * conj(b)));
@@ -167,9 +159,9 @@ static frame frame_at(const double x[3])
 static void to_cartesian(const frame *f, const double complex u[3], double out[3][2])
 {
     double complex rho = f->sin_theta * u[0] + f->cos_theta * u[1];
-    split(out[0], f->cos_phi * rho - f->sin_phi * u[2]);
-    split(out[1], f->sin_phi * rho + f->cos_phi * u[2]);
-    split(out[2], f->cos_theta * u[0] - f->sin_theta * u[1]);
+    ps_complex_put(f->cos_phi * rho - f->sin_phi * u[2], out[0]);
+    ps_complex_put(f->sin_phi * rho + f->cos_phi * u[2], out[1]);
+    ps_complex_put(f->cos_theta * u[0] - f->sin_theta * u[1], out[2]);
 }
 
 /* Radial functions of one kind: z_n and [rho z_n]'/rho, z_n/rho; n = 1 .. terms. */
@@ -215,8 +207,8 @@ static void incident(const ps_mie_em *s, const double x[3], double sign, double 
                      double h[3][2])
 {
     double complex wave = sign * cexp(I * s->k * x[2]);
-    split(e[0], from(e[0]) + wave);
-    split(h[1], from(h[1]) + wave / Z0);
+    ps_complex_put(ps_complex_of(e[0]) + wave, e[0]);
+    ps_complex_put(ps_complex_of(h[1]) + wave / Z0, h[1]);
 }
 
 /* Inside: the total field. H = k1/(i w mu1) .. of curl E. */
@@ -226,12 +218,12 @@ static void inside(const ps_mie_em *s, const frame *at, double complex e[3], dou
         n_factor[PS_MIE_EM_TERMS_MAX];
     radial f;
     double r = at->r > 1e-9 * s->radius ? at->r : 1e-9 * s->radius;
-    double complex k1 = from(s->inside), rho = k1 * r;
+    double complex k1 = ps_complex_of(s->inside), rho = k1 * r;
     bessel_j(rho, s->terms + 1, z);
     fill_radial(&f, z, s->terms, rho);
     for (int n = 1; n <= s->terms; ++n) {
-        m[n] = from(s->c[n]);
-        n_factor[n] = -I * from(s->d[n]);
+        m[n] = ps_complex_of(s->c[n]);
+        n_factor[n] = -I * ps_complex_of(s->d[n]);
     }
     sum_series(&f, at, m, n_factor, e, h);
     for (int c = 0; c < 3; ++c) h[c] *= k1 / (I * s->k * s->mu * Z0);
@@ -250,8 +242,8 @@ static void outside(const ps_mie_em *s, const frame *at, double complex e[3], do
     for (int n = 0; n <= terms; ++n) z[n] = j[n] + I * y[n];
     fill_radial(&f, z, terms, rho);
     for (int n = 1; n <= terms; ++n) {
-        m[n] = -from(s->b[n]);
-        n_factor[n] = I * from(s->a[n]);
+        m[n] = -ps_complex_of(s->b[n]);
+        n_factor[n] = I * ps_complex_of(s->a[n]);
     }
     sum_series(&f, at, m, n_factor, e, h);
     for (int c = 0; c < 3; ++c) h[c] /= I * Z0;
@@ -281,7 +273,7 @@ void ps_mie_em_far(const ps_mie_em *s, const double direction[3], double e[3][2]
     angles(at.cos_theta, s->terms, pi, tau);
     for (int n = 1; n <= s->terms; ++n) {
         double factor = (2 * n + 1) / ((double)n * (n + 1));
-        double complex a = from(s->a[n]), b = from(s->b[n]);
+        double complex a = ps_complex_of(s->a[n]), b = ps_complex_of(s->b[n]);
         s1 += factor * (a * pi[n] + b * tau[n]);
         s2 += factor * (a * tau[n] + b * pi[n]);
     }

@@ -28,4 +28,14 @@ static inline void ps_real_put(ps_precision precision, void *array, int64_t at, 
         ((double *)array)[at] = value;
 }
 
+/* Number `i` of another array. */
+static inline void ps_real_copy(ps_precision precision, void *array, int64_t at, const void *from,
+                                int64_t i)
+{
+    if (precision == PS_SINGLE)
+        ((float *)array)[at] = ((const float *)from)[i];
+    else
+        ((double *)array)[at] = ((const double *)from)[i];
+}
+
 #endif

@@ -4,18 +4,12 @@
 
 enum { N = PS_DGTD_MAX_NODES, F = PS_DGTD_MAX_FACE_NODES };
 
-static long double factorial(int n)
-{
-    long double product = 1;
-    for (int q = 2; q <= n; ++q) product *= q;
-    return product;
-}
-
 /* B of index a at the node of index `at`. */
 static long double value(int order, const int8_t *a, const int8_t *at)
 {
-    long double product = factorial(order);
-    for (int v = 0; v < 4; ++v) product *= powl((long double)at[v] / order, a[v]) / factorial(a[v]);
+    long double product = ps_dgtd_factorial(order);
+    for (int v = 0; v < 4; ++v)
+        product *= powl((long double)at[v] / order, a[v]) / ps_dgtd_factorial(a[v]);
     return product;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "kernels/common/vec3.h"
+#include "kernels/dgtd/mesh.h"
 
 /* How far outside, in barycentric coordinates, still counts as on the face. */
 static const double ON_FACE = 1e-12;
@@ -35,16 +36,6 @@ typedef struct simplex {
     int64_t low[3], high[3];      /* indices of the points in its bounding box, high exclusive */
 } simplex;
 
-static void sort4(int32_t v[4])
-{
-    for (int i = 1; i < 4; ++i)
-        for (int j = i; j > 0 && v[j] < v[j - 1]; --j) {
-            int32_t t = v[j];
-            v[j] = v[j - 1];
-            v[j - 1] = t;
-        }
-}
-
 /* Indices of the box around the vertices. Returns whether there are any. */
 static int bound(const ps_dgtd_lattice *x, const double inverse[3][3], const double *corner[4],
                  simplex *s)
@@ -74,7 +65,7 @@ static int open_simplex(const ps_dgtd_lattice *x, const double inverse[3][3],
     const double *corner[4];
     double edges[3][3], gradients[3][3], from[3];
     for (int v = 0; v < 4; ++v) vertex[v] = mesh->tetrahedra[4 * e + v];
-    sort4(vertex);
+    ps_dgtd_sort_vertices(vertex, 1);
     for (int v = 0; v < 4; ++v) corner[v] = mesh->vertices + 3 * (int64_t)vertex[v];
     if (!bound(x, inverse, corner, s)) return 0;
     for (int i = 0; i < 9; ++i) edges[i / 3][i % 3] = corner[i / 3 + 1][i % 3] - corner[0][i % 3];

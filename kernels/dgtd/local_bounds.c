@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/common/counter_random.h"
 #include "kernels/dgtd/mesh.h"
 
 enum { THREADED_GROUPS = 64, LEAST_STEPS = 6 };
@@ -66,18 +67,12 @@ static double inner(const lanczos *x, const void *a, const void *b)
     return sum;
 }
 
-static double uniform(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return ((double)((z ^ (z >> 31)) >> 11) + .5) * 0x1p-53;
-}
-
 /* Number i of normal distribution (G. E. P. Box, M. E. Muller, Ann. Math. Stat. 29 (1958) 610). */
 static double normal(int64_t i)
 {
     uint64_t z = (uint64_t)(2 * i + 1) * 0x9e3779b97f4a7c15u;
-    return sqrt(-2 * log(uniform(z))) * cos(8 * atan(1) * uniform(z + 0x9e3779b97f4a7c15u));
+    return sqrt(-2 * log(ps_counter_inside(z))) *
+           cos(8 * atan(1) * ps_counter_inside(z + 0x9e3779b97f4a7c15u));
 }
 
 /* a = l l', l below and on the diagonal of n rows. */

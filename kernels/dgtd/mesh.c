@@ -11,7 +11,7 @@
 
 void ps_dgtd_sort_vertices(int32_t *elements, int64_t count)
 {
-#pragma omp parallel for
+#pragma omp parallel for if (count > 1)
     for (int64_t e = 0; e < count; ++e)
         for (int32_t *v = elements + 4 * e, i = 1; i < 4; ++i)
             for (int32_t j = i; j > 0 && v[j] < v[j - 1]; --j) {

@@ -93,7 +93,19 @@ static void multiply_factors(int p, int m, int n, long double out[2 * TERMS])
                 out[e] = ((e ? out[e - 1] * p : 0) - out[e] * q) / (q + 1);
 }
 
-static long double factorial(int n)
+void ps_dgtd_solve_lower(int64_t n, const double *l, double *b)
+{
+    for (int64_t i = 0; i < n; ++i) {
+        for (int64_t k = 0; k < i; ++k) b[i] -= l[i * n + k] * b[k];
+        b[i] /= l[i * n + i];
+    }
+    for (int64_t i = n - 1; i >= 0; --i) {
+        for (int64_t k = i + 1; k < n; ++k) b[i] -= l[k * n + i] * b[k];
+        b[i] /= l[i * n + i];
+    }
+}
+
+long double ps_dgtd_factorial(int n)
 {
     long double product = 1;
     for (int q = 2; q <= n; ++q) product *= q;
@@ -109,7 +121,7 @@ static long double simplex_product(int p, int size, const int8_t *m, const int8_
     int total = 1;
     for (int a = 0; a < size; ++a) {
         multiply_factors(p, m[a], n[a], terms[a]);
-        for (int e = 0; e <= m[a] + n[a]; ++e) terms[a][e] *= factorial(e);
+        for (int e = 0; e <= m[a] + n[a]; ++e) terms[a][e] *= ps_dgtd_factorial(e);
         total *= m[a] + n[a] + 1;
     }
     for (int code = 0; code < total; ++code) {
@@ -120,7 +132,7 @@ static long double simplex_product(int p, int size, const int8_t *m, const int8_
             value *= terms[a][e];
             degree += e;
         }
-        sum += value * factorial(size - 1) / factorial(size - 1 + degree);
+        sum += value * ps_dgtd_factorial(size - 1) / ps_dgtd_factorial(size - 1 + degree);
     }
     return sum;
 }

@@ -44,6 +44,11 @@ void ps_dgtd_reference_node(const ps_dgtd_reference *reference, int node, double
 /* Gauss-Legendre on [0, 1]: points[n] and weights[n], by Newton's method. */
 void ps_dgtd_gauss(int n, double *points, double *weights);
 
+long double ps_dgtd_factorial(int n);
+
+/* b[n] <- (l l')^-1 b, of the lower half l[n][n] of a Cholesky factor. */
+void ps_dgtd_solve_lower(int64_t n, const double *l, double *b);
+
 /* Local vertices 0..3 of each face, ascending. */
 extern const int8_t ps_dgtd_face_vertices[4][3];
 

@@ -78,21 +78,14 @@ static void moments_of(const ps_dgtd_current *x, const ps_dgtd_reference *refere
 void ps_dgtd_divide_by_mass(const ps_dgtd_reference *reference, double *b)
 {
     int n = reference->nodes;
-    double l[PS_DGTD_MAX_NODES][PS_DGTD_MAX_NODES];
+    double l[PS_DGTD_MAX_NODES * PS_DGTD_MAX_NODES];
     for (int i = 0; i < n; ++i)
         for (int j = 0; j <= i; ++j) {
             double sum = reference->mass[i * n + j] * 3 / 4;
-            for (int k = 0; k < j; ++k) sum -= l[i][k] * l[j][k];
-            l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
+            for (int k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
+            l[i * n + j] = i == j ? sqrt(sum) : sum / l[j * n + j];
         }
-    for (int i = 0; i < n; ++i) {
-        for (int k = 0; k < i; ++k) b[i] -= l[i][k] * b[k];
-        b[i] /= l[i][i];
-    }
-    for (int i = n - 1; i >= 0; --i) {
-        for (int k = i + 1; k < n; ++k) b[i] -= l[k][i] * b[k];
-        b[i] /= l[i][i];
-    }
+    ps_dgtd_solve_lower(n, l, b);
 }
 
 void ps_dgtd_current_load(ps_dgtd_current *x, const ps_dgtd_reference *reference,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/common/counter_random.h"
 #include "kernels/dgtd/mesh.h"
 
 double ps_dgtd_step_constant(int order)
@@ -162,10 +163,8 @@ static void fill_random(const ps_dgtd_system *system, void *field)
     for (int64_t e = 0; e < system->elements; ++e)
         for (int i = 0; i < 3 * nodes; ++i) {
             uint64_t z = (uint64_t)(e * 3 * nodes + i + 1) * 0x9e3779b97f4a7c15u;
-            z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-            z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
             ps_dgtd_set_node(system, field, e, i / nodes, i % nodes,
-                             (double)((z ^ (z >> 31)) >> 11) * 0x1p-53 - 0.5);
+                             (double)(ps_counter_mix(z) >> 11) * 0x1p-53 - 0.5);
         }
 }
 

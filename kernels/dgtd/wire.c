@@ -56,18 +56,6 @@ static bool factor(int64_t n, double *a)
     return true;
 }
 
-static void solve(int64_t n, const double *l, double *b)
-{
-    for (int64_t i = 0; i < n; ++i) {
-        for (int64_t k = 0; k < i; ++k) b[i] -= l[i * n + k] * b[k];
-        b[i] /= l[i * n + i];
-    }
-    for (int64_t i = n - 1; i >= 0; --i) {
-        for (int64_t k = i + 1; k < n; ++k) b[i] -= l[k * n + i] * b[k];
-        b[i] /= l[i * n + i];
-    }
-}
-
 static ps_status check_positive(const ps_dgtd_wire *x)
 {
     memcpy(x->work, x->elastance, (size_t)(x->segments * x->segments) * sizeof *x->work);
@@ -145,7 +133,7 @@ void ps_dgtd_wire_inverse(const ps_dgtd_wire *x, double *out)
     memset(out, 0, (size_t)(n * n) * sizeof *out);
     for (int64_t k = 0; k < n; ++k) {
         out[k * (n + 1)] = 1;
-        solve(n, x->factor, out + k * n);
+        ps_dgtd_solve_lower(n, x->factor, out + k * n);
     }
 }
 
@@ -200,7 +188,7 @@ void ps_dgtd_wire_advance(ps_dgtd_wire *x, double t, double dt)
             dt * (ps_dgtd_port_source(&w->source, t - dt / 2) - w->resistance * before);
         if (w->capacitance > 0) force[x->feed] -= dt * x->state[n + x->segments] / w->capacitance;
     }
-    solve(n, x->factor, force);
+    ps_dgtd_solve_lower(n, x->factor, force);
     for (int64_t k = 0; k < n; ++k) current[k] += force[k];
     move_charges(x, current, dt, charge);
     if (x->feed >= 0) tell(x, before, t, dt);
@@ -300,7 +288,7 @@ ps_status ps_dgtd_wire_rate(const ps_dgtd_wire *x, const ps_dgtd_reference *refe
         move_charges(x, v, 1, charge);
         add_potentials(x, charge, w);
         for (int64_t k = 0; k < n * n; ++k) w[k / n] += coupling[k] * v[k % n];
-        solve(n, inductance, w);
+        ps_dgtd_solve_lower(n, inductance, w);
         for (int64_t k = 0; k < n; ++k) norm += w[k] * w[k];
         *out = sqrt(norm);
         for (int64_t k = 0; k < n; ++k) v[k] = w[k] / *out;

@@ -14,7 +14,7 @@ static const ps_adaptive_tree *tree_of(const ps_adaptive_device *d) { return d->
 
 static int64_t level_cells(const ps_adaptive_device *d, int level)
 {
-    return tree_of(d)->level_start[level + 1] - tree_of(d)->level_start[level];
+    return ps_adaptive_level_cells(tree_of(d), level);
 }
 
 static int64_t vectors_bytes(const ps_adaptive_device *d)

@@ -190,7 +190,7 @@ void ps_adaptive_images_fill(const ps_adaptive_tree *t, int sides, int64_t strid
 static int64_t smooth_cells(const ps_adaptive_tree *t)
 {
     if (t->levels <= PS_IMAGES_SMOOTH) return 0;
-    return t->level_start[PS_IMAGES_SMOOTH + 1] - t->level_start[PS_IMAGES_SMOOTH];
+    return ps_adaptive_level_cells(t, PS_IMAGES_SMOOTH);
 }
 
 /* Leaves above the cells that have expansions: nothing but the box and its children. */

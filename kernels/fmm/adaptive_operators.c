@@ -23,16 +23,11 @@ static int64_t code_bytes(const ps_adaptive_problem *p, int level)
     return p->tables[level]->length * ps_real_bytes(p->far);
 }
 
-static int64_t level_cells(const ps_adaptive_tree *t, int level)
-{
-    return t->level_start[level + 1] - t->level_start[level];
-}
-
 int64_t ps_adaptive_vector_bytes(const ps_adaptive_problem *p)
 {
     int64_t bytes = 2 * ps_padded(p->sides * p->tree->cells * vector_bytes(p));
     for (int l = ps_adaptive_far_level(p->tree); l < p->tree->levels; ++l)
-        bytes += ps_padded(p->sides * level_cells(p->tree, l) * code_bytes(p, l));
+        bytes += ps_padded(p->sides * ps_adaptive_level_cells(p->tree, l) * code_bytes(p, l));
     return bytes;
 }
 
@@ -80,7 +75,7 @@ ps_adaptive_scene ps_adaptive_scene_of(ps_adaptive_problem *p, void *vectors)
     char *at = s.locals + all;
     for (int l = ps_adaptive_far_level(s.t); l < s.t->levels; ++l) {
         s.coded[l] = at;
-        at += ps_padded(p->sides * level_cells(s.t, l) * code_bytes(p, l));
+        at += ps_padded(p->sides * ps_adaptive_level_cells(s.t, l) * code_bytes(p, l));
     }
     return s;
 }
@@ -137,7 +132,7 @@ ps_status ps_adaptive_lift(const scene *s, int level, int64_t first, int64_t end
 ps_status ps_adaptive_encode(const scene *s, int level, int64_t first, int64_t end, room *r)
 {
     const struct ps_fmm_m2l_functions *f = ps_fmm_m2l_functions_of(PS_BACKEND_CPU, s->p->far);
-    int64_t begin = s->t->level_start[level], all = level_cells(s->t, level);
+    int64_t begin = s->t->level_start[level], all = ps_adaptive_level_cells(s->t, level);
     for (int side = 0; side < s->p->sides; ++side)
         f->encode(s->p->tables[level], vector_of(s, s->multipoles, side, first), end - first,
                   s->coded[level] + (side * all + first - begin) * code_bytes(s->p, level));
@@ -151,7 +146,7 @@ ps_status ps_adaptive_m2l(const scene *s, int level, int64_t first, int64_t end,
 {
     const struct ps_fmm_m2l_functions *f = ps_fmm_m2l_functions_of(PS_BACKEND_CPU, s->p->far);
     const ps_fmm_m2l_table *table = s->p->tables[level];
-    int64_t begin = s->t->level_start[level], all = level_cells(s->t, level), used = 0;
+    int64_t begin = s->t->level_start[level], all = ps_adaptive_level_cells(s->t, level), used = 0;
     int64_t bytes = code_bytes(s->p, level);
     ps_fmm_m2l_block *b = r->block;
     for (int64_t c = first; c < end; ++c) {

@@ -83,11 +83,6 @@ static ps_status make_boxes(ps_adaptive_plan *p)
 
 /* ---- up, down and across ---- */
 
-static inline int64_t level_cells(const ps_adaptive_tree *t, int level)
-{
-    return t->level_start[level + 1] - t->level_start[level];
-}
-
 /* Codes of the children of a cell by octant; `source`: of those alone that have sources. */
 static void children_of(const ps_adaptive_tree *t, const ps_adaptive_cell *c, bool source,
                         int32_t codes[8])

@@ -75,6 +75,11 @@ typedef struct ps_adaptive_tree {
     int32_t *twin; /* [images] the cell that each is an image of */
 } ps_adaptive_tree;
 
+static inline int64_t ps_adaptive_level_cells(const ps_adaptive_tree *t, int level)
+{
+    return t->level_start[level + 1] - t->level_start[level];
+}
+
 /* The root around [lower, upper], and the deepest level whose centres are exact. PS_INVALID if not
  * even a few levels are: the particles are nearer to each other than fp64 tells. */
 ps_status ps_adaptive_root(const double lower[3], const double upper[3], ps_octree_box *box,

@@ -5,7 +5,7 @@
 #include "kernels/fmm/device_lists_cuda.h"
 #include "kernels/fmm/device_place.h"
 
-static int64_t lay_out(const ps_device_tree *t, ps_device_lists *lists, char *block)
+int64_t ps_device_lists_attach(const ps_device_tree *t, ps_device_lists *lists, void *block)
 {
     int64_t used = 0, cells = ps_device_lists_cells(t);
     for (int l = 0; l < t->height; ++l)
@@ -32,13 +32,8 @@ ps_status ps_device_lists_bytes(const ps_device_tree *targets, ps_device_lists *
     PS_TRY(ps_device_enter_cuda(stream));
     memset(lists, 0, sizeof *lists);
     if (cells > 0) PS_TRY(ps_device_lists_cuda_workspace(cells, &lists->workspace_bytes));
-    *bytes = lay_out(targets, lists, NULL);
+    *bytes = ps_device_lists_attach(targets, lists, NULL);
     return PS_OK;
-}
-
-void ps_device_lists_attach(const ps_device_tree *targets, ps_device_lists *lists, void *block)
-{
-    lay_out(targets, lists, block);
 }
 
 ps_status ps_device_lists_fill(const ps_device_tree *targets, const ps_device_tree *sources,

@@ -45,7 +45,7 @@ typedef struct ps_device_lists {
  * of that size, 256-byte aligned. PS_USAGE for more than 2^31 - 1 cells. */
 ps_status ps_device_lists_bytes(const ps_device_tree *targets, ps_device_lists *lists,
                                 ps_stream *stream, int64_t *bytes);
-void ps_device_lists_attach(const ps_device_tree *targets, ps_device_lists *lists, void *block);
+int64_t ps_device_lists_attach(const ps_device_tree *targets, ps_device_lists *lists, void *block);
 
 /* Fills the lists. Both trees are filled, or will be when the stream gets there. */
 ps_status ps_device_lists_fill(const ps_device_tree *targets, const ps_device_tree *sources,

@@ -7,7 +7,7 @@ enum { NARROW_LEVEL = 10 /* the last whose keys fit 32 bits */ };
 
 /* ---- order ---- */
 
-static int64_t place_sort(ps_device_sort *s, char *block)
+int64_t ps_device_sort_attach(ps_device_sort *s, void *block)
 {
     int64_t used = 0, key = s->wide ? 8 : 4;
     for (int i = 0; i < 2; ++i) {
@@ -32,11 +32,9 @@ ps_status ps_device_sort_bytes(ps_device_sort *s, ps_stream *stream, int64_t *by
     PS_TRY(ps_device_enter_cuda(stream));
     s->wide = s->level > NARROW_LEVEL;
     PS_TRY(ps_device_sort_cuda_workspace(s, &s->workspace_bytes));
-    *bytes = place_sort(s, NULL);
+    *bytes = ps_device_sort_attach(s, NULL);
     return PS_OK;
 }
-
-void ps_device_sort_attach(ps_device_sort *sort, void *block) { place_sort(sort, block); }
 
 ps_status ps_device_sort_run(ps_device_sort *sort, const ps_tree_points *points, ps_stream *stream)
 {
@@ -93,7 +91,7 @@ ps_status ps_device_scatter(const ps_device_sort *sort, const ps_device_columns 
 
 /* ---- cells ---- */
 
-static int64_t place_tree(ps_device_tree *t, char *block)
+int64_t ps_device_tree_attach(ps_device_tree *t, void *block)
 {
     int64_t used = 0;
     for (int l = 0; l < t->height; ++l) {
@@ -110,10 +108,8 @@ static int64_t place_tree(ps_device_tree *t, char *block)
 int64_t ps_device_tree_bytes(const ps_device_tree *tree)
 {
     ps_device_tree copy = *tree;
-    return place_tree(&copy, NULL);
+    return ps_device_tree_attach(&copy, NULL);
 }
-
-void ps_device_tree_attach(ps_device_tree *tree, void *block) { place_tree(tree, block); }
 
 ps_status ps_device_tree_fill(const ps_device_sort *sort, ps_device_tree *tree, ps_stream *stream)
 {

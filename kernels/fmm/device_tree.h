@@ -52,7 +52,7 @@ typedef struct ps_device_sort {
  * of range. */
 ps_status ps_device_sort_bytes(ps_device_sort *sort, ps_stream *stream, int64_t *bytes);
 /* Its parts in a block of that size, 256-byte aligned. */
-void ps_device_sort_attach(ps_device_sort *sort, void *block);
+int64_t ps_device_sort_attach(ps_device_sort *sort, void *block);
 
 /* Sorts points (arrays on the device). */
 ps_status ps_device_sort_run(ps_device_sort *sort, const ps_tree_points *points, ps_stream *stream);
@@ -101,7 +101,7 @@ typedef struct ps_device_tree {
 /* From height and cells: device memory of all arrays, and their places in a block of that size,
  * 256-byte aligned. */
 int64_t ps_device_tree_bytes(const ps_device_tree *tree);
-void ps_device_tree_attach(ps_device_tree *tree, void *block);
+int64_t ps_device_tree_attach(ps_device_tree *tree, void *block);
 
 /* Fills a tree that was placed for the cells of a sort. */
 ps_status ps_device_tree_fill(const ps_device_sort *sort, ps_device_tree *tree, ps_stream *stream);

@@ -25,7 +25,7 @@ double ps_fmm_level_factor(const ps_octree_box *box, int level, ps_fmm_kernel ke
 /* ---- vectors ---- */
 
 /* Those that begin as 0 lie side by side. */
-static int64_t lay_out(ps_fmm_problem *p, void *block)
+int64_t ps_fmm_problem_attach(ps_fmm_problem *p, void *block)
 {
     int64_t used = 0, vector = p->sides * ps_fmm_vector_bytes(p);
     for (int l = 2; l < p->sources->height; ++l) {
@@ -41,10 +41,8 @@ static int64_t lay_out(ps_fmm_problem *p, void *block)
 int64_t ps_fmm_problem_bytes(const ps_fmm_problem *p)
 {
     ps_fmm_problem copy = *p;
-    return lay_out(&copy, NULL);
+    return ps_fmm_problem_attach(&copy, NULL);
 }
-
-void ps_fmm_problem_attach(ps_fmm_problem *p, void *block) { lay_out(p, block); }
 
 /* ---- operators: a level is one group ---- */
 

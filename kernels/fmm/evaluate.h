@@ -55,7 +55,7 @@ double ps_fmm_level_factor(const ps_octree_box *box, int level, ps_fmm_kernel ke
 /* Bytes of all vectors; their places in a block of that size (64-byte aligned). Multipoles and
  * locals must be 0 before P2M and L2L: ps_fmm_problem_attach clears them. */
 int64_t ps_fmm_problem_bytes(const ps_fmm_problem *problem);
-void ps_fmm_problem_attach(ps_fmm_problem *problem, void *block);
+int64_t ps_fmm_problem_attach(ps_fmm_problem *problem, void *block);
 
 /* Operators on cells [first, end) of a level, of the leaves' level for P2M, L2P and P2P; serial;
  * disjoint ranges may run at the same time. workspace: ps_fmm_m2l_workspace bytes, 64-byte aligned,

@@ -63,7 +63,7 @@ void ps_fmm_m2l_shape_basis(const ps_fmm_basis *basis, ps_precision precision,
 
 /* ---- memory ---- */
 
-static int64_t lay_out(ps_fmm_m2l_table *table, void *block)
+int64_t ps_fmm_m2l_attach(ps_fmm_m2l_table *table, void *block)
 {
     int64_t used = 0, real = ps_real_bytes(table->precision);
     table->factors = ps_host_part(block, &used, table->rows * table->length * real);
@@ -76,10 +76,8 @@ static int64_t lay_out(ps_fmm_m2l_table *table, void *block)
 int64_t ps_fmm_m2l_bytes(const ps_fmm_m2l_table *table)
 {
     ps_fmm_m2l_table copy = *table;
-    return lay_out(&copy, NULL);
+    return ps_fmm_m2l_attach(&copy, NULL);
 }
-
-void ps_fmm_m2l_attach(ps_fmm_m2l_table *table, void *block) { lay_out(table, block); }
 
 /* ---- numbers ---- */
 

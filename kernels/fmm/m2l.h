@@ -52,7 +52,7 @@ void ps_fmm_m2l_shape_basis(const ps_fmm_basis *basis, ps_precision precision,
 /* Bytes that the arrays of a shape need together; ps_fmm_m2l_attach gives them their places in a
  * block of that size. */
 int64_t ps_fmm_m2l_bytes(const ps_fmm_m2l_table *table);
-void ps_fmm_m2l_attach(ps_fmm_m2l_table *table, void *block);
+int64_t ps_fmm_m2l_attach(ps_fmm_m2l_table *table, void *block);
 
 /* Fills the arrays. */
 void ps_fmm_m2l_fill(const ps_fmm_operators *operators, ps_fmm_m2l_table *table);

@@ -1,8 +1,8 @@
 #include "kernels/hbem/loads.h"
 
-#include <complex.h>
 #include <math.h>
 
+#include "kernels/common/complex_pair.h"
 #include "kernels/common/vec3.h"
 #include "kernels/hbem/rules.h"
 
@@ -38,12 +38,6 @@ static double complex dipole(const ps_hbem_load *load, const double x[3], const 
            g[1] / length * ps_dot3(load->axis, normal);
 }
 
-static void split(double complex value, double out[2])
-{
-    out[0] = creal(value);
-    out[1] = cimag(value);
-}
-
 /* Of an absorbing medium. */
 static void damped_wave(const ps_hbem_load *load, const double x[3], const double normal[3],
                         double out[2])
@@ -51,7 +45,7 @@ static void damped_wave(const ps_hbem_load *load, const double x[3], const doubl
     double complex k = load->wavenumber + I * load->absorption;
     double complex value = cexp(I * k * ps_dot3(load->vector, x));
     if (load->derivative) value *= I * k * ps_dot3(load->vector, normal);
-    split(value, out);
+    ps_complex_put(value, out);
 }
 
 static void plane_wave(const ps_hbem_load *load, const double x[3], const double normal[3],
@@ -75,10 +69,10 @@ static void load_alone(const ps_hbem_load *load, const double x[3], const double
             plane_wave(load, x, normal, out);
         break;
     case PS_LOAD_POINT:
-        split(point_source(load, x, normal), out);
+        ps_complex_put(point_source(load, x, normal), out);
         break;
     case PS_LOAD_DIPOLE:
-        split(dipole(load, x, normal), out);
+        ps_complex_put(dipole(load, x, normal), out);
         break;
     case PS_LOAD_LINEAR:
         out[0] = ps_dot3(load->vector, load->derivative ? normal : x);

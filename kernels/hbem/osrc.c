@@ -1,17 +1,10 @@
 #include "kernels/hbem/osrc.h"
 
-#include <complex.h>
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-static double complex from(const double z[2]) { return z[0] + I * z[1]; }
-
-static void split(double complex z, double out[2])
-{
-    out[0] = creal(z);
-    out[1] = cimag(z);
-}
+#include "kernels/common/complex_pair.h"
 
 /* C0, A_j, B_j (F. Milinazzo, C. Zala, G. Brooke, J. Acoust. Soc. Am. 101 (1997) 760). */
 static void pade(ps_osrc *osrc)
@@ -24,10 +17,10 @@ static void pade(ps_osrc *osrc)
         double b = cos(angle) * cos(angle);
         double complex below = 1 + b * z;
         c0 += a * z / below;
-        split(cexp(-I * theta / 2) * a / (below * below), osrc->a[j - 1]);
-        split(cexp(-I * theta) * b / below, osrc->b[j - 1]);
+        ps_complex_put(cexp(-I * theta / 2) * a / (below * below), osrc->a[j - 1]);
+        ps_complex_put(cexp(-I * theta) * b / below, osrc->b[j - 1]);
     }
-    split(cexp(I * theta / 2) * c0, osrc->c0);
+    ps_complex_put(cexp(I * theta / 2) * c0, osrc->c0);
 }
 
 ps_status ps_osrc_init(ps_osrc *osrc, ps_coupling coupling, double wavenumber, double radius,
@@ -55,31 +48,34 @@ static double complex onset(const ps_osrc *osrc) { return I * osrc->wavenumber -
 
 static double complex symbol(const ps_osrc *osrc, double lambda, bool exact)
 {
-    double complex ke = from(osrc->ke), x = -lambda / (ke * ke), root = from(osrc->c0);
+    double complex ke = ps_complex_of(osrc->ke), x = -lambda / (ke * ke),
+                   root = ps_complex_of(osrc->c0);
     if (osrc->coupling == PS_COUPLING_PLAIN) return 0;
     if (osrc->coupling == PS_COUPLING_MILLER) return 1 / onset(osrc);
-    for (int j = 0; j < osrc->terms; ++j) root += from(osrc->a[j]) * x / (1 + from(osrc->b[j]) * x);
+    for (int j = 0; j < osrc->terms; ++j)
+        root += ps_complex_of(osrc->a[j]) * x / (1 + ps_complex_of(osrc->b[j]) * x);
     return (exact ? 1 / csqrt(1 + x) : root / (1 + x)) / onset(osrc);
 }
 
 void ps_osrc_symbol(const ps_osrc *osrc, double lambda, bool exact, double out[2])
 {
-    split(symbol(osrc, lambda, exact), out);
+    ps_complex_put(symbol(osrc, lambda, exact), out);
 }
 
 int ps_osrc_shifts(const ps_osrc *osrc, double (*out)[2])
 {
-    double complex ke = from(osrc->ke);
+    double complex ke = ps_complex_of(osrc->ke);
     if (osrc->coupling != PS_COUPLING_OSRC) return 0;
-    split(1 / (ke * ke), out[0]);
-    for (int j = 0; j < osrc->terms; ++j) split(from(osrc->b[j]) / (ke * ke), out[1 + j]);
+    ps_complex_put(1 / (ke * ke), out[0]);
+    for (int j = 0; j < osrc->terms; ++j)
+        ps_complex_put(ps_complex_of(osrc->b[j]) / (ke * ke), out[1 + j]);
     return 1 + osrc->terms;
 }
 
 /* Shifts and weights: V M^-1 = sum_j weight_j (M - shift_j L)^-1; their number. */
 static int fractions(const ps_osrc *osrc, double (*shift)[2], double complex *weight)
 {
-    double complex own = onset(osrc), first = from(osrc->c0);
+    double complex own = onset(osrc), first = ps_complex_of(osrc->c0);
     int count = ps_osrc_shifts(osrc, shift);
     if (count == 0) {
         memset(shift[0], 0, sizeof shift[0]);
@@ -87,7 +83,7 @@ static int fractions(const ps_osrc *osrc, double (*shift)[2], double complex *we
         return osrc->coupling == PS_COUPLING_MILLER;
     }
     for (int j = 1; j < count; ++j) {
-        double complex share = from(osrc->a[j - 1]) / (1 - from(osrc->b[j - 1]));
+        double complex share = ps_complex_of(osrc->a[j - 1]) / (1 - ps_complex_of(osrc->b[j - 1]));
         first -= share;
         weight[j] = share / own;
     }
@@ -113,7 +109,7 @@ static ps_status apply_combined(const ps_shifted_solver *solver, int64_t terms,
                                 double *y)
 {
     double pairs[1 + PS_OSRC_TERMS_MAX][2];
-    for (int64_t j = 0; j < terms; ++j) split(weight[j], pairs[j]);
+    for (int64_t j = 0; j < terms; ++j) ps_complex_put(weight[j], pairs[j]);
     return solver->combine(solver->context, sides, pairs, b, y);
 }
 
@@ -177,9 +173,9 @@ ps_status ps_osrc_apply_inverse(const ps_osrc *osrc, const ps_pencil *matrix,
     double complex weight[1 + PS_OSRC_TERMS_MAX] = {0}, own = onset(osrc), whole = own;
     int64_t terms = ps_osrc_shifts(osrc, shift);
     if (osrc->coupling == PS_COUPLING_PLAIN) whole = 0;
-    if (terms > 0) whole *= from(osrc->c0);
+    if (terms > 0) whole *= ps_complex_of(osrc->c0);
     for (int64_t j = 1; j < terms; ++j) { /* A X/(1 + B X) = A/B (1 - 1/(1 + B X)) */
-        weight[j] = -own * from(osrc->a[j - 1]) / from(osrc->b[j - 1]);
+        weight[j] = -own * ps_complex_of(osrc->a[j - 1]) / ps_complex_of(osrc->b[j - 1]);
         whole -= weight[j];
     }
     return add_fractions(osrc, matrix, solver, whole, weight, 1, sides, b, massless, y, workspace);
@@ -206,18 +202,19 @@ ps_status ps_osrc_reaction_init(const ps_osrc *osrc, const double b[2], ps_osrc_
     memset(out, 0, sizeof *out);
     for (int row = 0; row < FIT_ROWS; ++row) {
         double lambda = fit_lambda(osrc, row);
-        double complex inverse = 1 + I * osrc->wavenumber * symbol(osrc, lambda, false) * from(b);
+        double complex inverse =
+            1 + I * osrc->wavenumber * symbol(osrc, lambda, false) * ps_complex_of(b);
         double weight = cabs(inverse);
         columns[row] = weight;
         for (int j = 0; j < terms; ++j)
-            columns[(1 + j) * FIT_ROWS + row] = weight / (1 - lambda * from(shift[j]));
+            columns[(1 + j) * FIT_ROWS + row] = weight / (1 - lambda * ps_complex_of(shift[j]));
         right[row] = weight / inverse;
     }
     if (LAPACKE_zgels(LAPACK_COL_MAJOR, 'N', FIT_ROWS, 1 + terms, 1, columns, FIT_ROWS, right,
                       FIT_ROWS) != 0)
         return ps_fail(PS_FAILED, "the fit of an impedance failed (LAPACK)");
-    split(right[0], out->whole);
-    for (int j = 0; j < terms; ++j) split(right[1 + j], out->weight[j]);
+    ps_complex_put(right[0], out->whole);
+    for (int j = 0; j < terms; ++j) ps_complex_put(right[1 + j], out->weight[j]);
     return PS_OK;
 }
 
@@ -226,7 +223,7 @@ ps_status ps_osrc_react(const ps_osrc *osrc, const ps_osrc_reaction *reaction,
                         const double *b, const double *massless, double *y, double *workspace)
 {
     double complex weight[1 + PS_OSRC_TERMS_MAX] = {0};
-    for (int j = 0; j <= osrc->terms; ++j) weight[j] = from(reaction->weight[j]);
-    return add_fractions(osrc, matrix, solver, from(reaction->whole), weight, 0, sides, b, massless,
-                         y, workspace);
+    for (int j = 0; j <= osrc->terms; ++j) weight[j] = ps_complex_of(reaction->weight[j]);
+    return add_fractions(osrc, matrix, solver, ps_complex_of(reaction->whole), weight, 0, sides, b,
+                         massless, y, workspace);
 }

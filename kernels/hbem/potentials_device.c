@@ -33,7 +33,7 @@ static double *piece(char *memory, int64_t *used, int64_t doubles)
     return (double *)at;
 }
 
-static int64_t lay_out(ps_device_potential *p, bool device, char *memory)
+int64_t ps_device_potential_attach(ps_device_potential *p, bool device, void *memory)
 {
     int64_t used = 0, values = p->target_count * p->numbers;
     p->triangles = piece(memory, &used, PS_DEVICE_POTENTIAL_ROW * p->triangle_count);
@@ -47,12 +47,7 @@ static int64_t lay_out(ps_device_potential *p, bool device, char *memory)
 int64_t ps_device_potential_bytes(const ps_device_potential *potential, bool device)
 {
     ps_device_potential copy = *potential;
-    return lay_out(&copy, device, NULL);
-}
-
-void ps_device_potential_attach(ps_device_potential *potential, bool device, void *memory)
-{
-    lay_out(potential, device, memory);
+    return ps_device_potential_attach(&copy, device, NULL);
 }
 
 void ps_device_potential_fill_surface(const ps_hbem_potential_task *task, ps_device_potential *out)

@@ -36,7 +36,7 @@ ps_status ps_device_potential_shape(const ps_hbem_potential_task *task, ps_preci
 /* Bytes for the pointers (in host memory without partial), and the pointers into `memory`
  * (64-byte aligned). The order is that of the members: what is copied lies in front. */
 int64_t ps_device_potential_bytes(const ps_device_potential *potential, bool device);
-void ps_device_potential_attach(ps_device_potential *potential, bool device, void *memory);
+int64_t ps_device_potential_attach(ps_device_potential *potential, bool device, void *memory);
 
 /* The surface, and the densities with the targets, into host memory. */
 void ps_device_potential_fill_surface(const ps_hbem_potential_task *task, ps_device_potential *out);

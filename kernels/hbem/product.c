@@ -1,3 +1,4 @@
+#include "kernels/common/reals.h"
 #include "kernels/hbem/product_transposed.h"
 
 #include <string.h>
@@ -122,6 +123,18 @@ int64_t ps_product_scratch(const ps_product_plan *plan, int64_t sides)
     return plan->shares[2 * plan->matrix->leaf_count] * sides;
 }
 
+/* Vectors of a leaf's values, from value `offset` on. */
+static ps_product_vectors vectors_at(const ps_hmatrix *matrix, int64_t leaf, int64_t offset,
+                                     int64_t count, int64_t vector, int64_t part)
+{
+    const char *values = matrix->blocks[leaf].values;
+    return (ps_product_vectors){.values = values + offset * ps_real_bytes(matrix->precision),
+                                .count = count,
+                                .vector = vector,
+                                .part = part,
+                                .parts = matrix->parts};
+}
+
 /* The factor of a share on the side of its rows or of its columns. */
 static ps_product_vectors factor_of(const ps_hmatrix *matrix, const ps_product_share *s,
                                     bool of_rows)
@@ -130,13 +143,7 @@ static ps_product_vectors factor_of(const ps_hmatrix *matrix, const ps_product_s
     int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
     bool left = of_rows != s->transposed;
     int64_t length = left ? m : n, offset = left ? 0 : s->rank * matrix->parts * m;
-    int64_t size = matrix->precision == PS_SINGLE ? 4 : 8;
-    return (ps_product_vectors){.values =
-                                    (const char *)matrix->blocks[s->leaf].values + offset * size,
-                                .count = s->rank,
-                                .vector = matrix->parts * length,
-                                .part = length,
-                                .parts = matrix->parts};
+    return vectors_at(matrix, s->leaf, offset, s->rank, matrix->parts * length, length);
 }
 
 static ps_product_lanes lanes_of(const double *data, int64_t part, int64_t side)
@@ -180,13 +187,7 @@ static ps_product_vectors columns_from(const ps_hmatrix *matrix, const ps_produc
 {
     const ps_hmatrix_leaf *at = &matrix->leaves[s->leaf];
     int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
-    int64_t size = matrix->precision == PS_SINGLE ? 4 : 8;
-    return (ps_product_vectors){.values =
-                                    (const char *)matrix->blocks[s->leaf].values + first * m * size,
-                                .count = count,
-                                .vector = m,
-                                .part = m * n,
-                                .parts = matrix->parts};
+    return vectors_at(matrix, s->leaf, first * m, count, m, m * n);
 }
 
 /* y of rows [begin, end) of a transposed dense share: products with its leaf's columns. */

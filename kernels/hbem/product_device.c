@@ -3,18 +3,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/hbem/product_images.h"
 #include "runtime/device_plan.h"
 #include "runtime/sizes.h"
 
 enum { ALIGN = 256, LEAF_ALIGN = 64 };
-
-static int64_t rounded(int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; }
-
-static int64_t item_size(const ps_hmatrix *matrix)
-{
-    return matrix->precision == PS_SINGLE ? 4 : 8;
-}
 
 /* ---- tiles ---- */
 
@@ -55,8 +49,9 @@ static void cut(ps_product_tables *t, int side, int64_t length)
         tile_at[from] = (int32_t)tiles;
         place_at[from] = (int32_t)places;
         for (int64_t i = 0; i < count; ++i)
-            places += rounded(tile_begin(to - from, count, i + 1) - tile_begin(to - from, count, i),
-                              PS_PRODUCT_PAD);
+            places +=
+                ps_round_up(tile_begin(to - from, count, i + 1) - tile_begin(to - from, count, i),
+                            PS_PRODUCT_PAD);
         tiles += count;
     }
     tile_at[length] = (int32_t)tiles;
@@ -78,7 +73,7 @@ static void fill_tiles(ps_product_tables *t, int side, int64_t length)
             int64_t first = tile_begin(to - from, count, i);
             begin[tile] = (int32_t)(from + first);
             place[tile] = (int32_t)at;
-            at += rounded(tile_begin(to - from, count, i + 1) - first, PS_PRODUCT_PAD);
+            at += ps_round_up(tile_begin(to - from, count, i + 1) - first, PS_PRODUCT_PAD);
         }
     }
     begin[tile] = (int32_t)length;
@@ -97,7 +92,7 @@ void ps_product_place_map(const ps_product_tables *t, int side, int32_t *map)
             int64_t first = tile_begin(to - from, count, i);
             int64_t end = tile_begin(to - from, count, i + 1);
             for (int64_t e = first; e < end; ++e) map[from + e] = (int32_t)(at + e - first);
-            at += rounded(end - first, PS_PRODUCT_PAD);
+            at += ps_round_up(end - first, PS_PRODUCT_PAD);
         }
     }
 }
@@ -182,11 +177,11 @@ ps_status ps_product_tables_measure(ps_product_tables *t, const ps_hmatrix *matr
 static void *piece(char *memory, int64_t *used, int64_t bytes)
 {
     char *at = memory ? memory + *used : NULL;
-    *used += rounded(bytes, LEAF_ALIGN);
+    *used += ps_round_up(bytes, LEAF_ALIGN);
     return at;
 }
 
-static int64_t place_tables(ps_product_tables *t, char *memory)
+int64_t ps_product_tables_attach(ps_product_tables *t, void *memory)
 {
     int64_t used = 0;
     for (int side = 0; side < 2; ++side) {
@@ -211,11 +206,9 @@ static int64_t place_tables(ps_product_tables *t, char *memory)
     return used;
 }
 
-int64_t ps_product_tables_bytes(ps_product_tables *tables) { return place_tables(tables, NULL); }
-
-void ps_product_tables_attach(ps_product_tables *tables, void *memory)
+int64_t ps_product_tables_bytes(ps_product_tables *tables)
 {
-    place_tables(tables, memory);
+    return ps_product_tables_attach(tables, NULL);
 }
 
 /* ---- filling ---- */
@@ -227,7 +220,7 @@ int64_t ps_product_leaf_bytes(const ps_product_tables *t, int64_t leaf)
     int64_t m = places_of(t, &s, true), n = places_of(t, &s, false);
     int64_t places =
         s.rank == PS_RANK_DENSE ? m * (s.column_end - s.column_begin) : s.rank * (m + n);
-    return rounded(places * matrix->parts * item_size(matrix), LEAF_ALIGN);
+    return ps_round_up(places * matrix->parts * ps_real_bytes(matrix->precision), LEAF_ALIGN);
 }
 
 static void fill_leaves(ps_product_tables *t)
@@ -251,7 +244,8 @@ static ps_product_item vectors_of(const ps_product_tables *t, const ps_product_s
     bool right = s->transposed == rows; /* V */
     int64_t parts = t->matrix->parts, length = places_of(t, s, rows);
     int64_t before = right ? s->rank * parts * places_of(t, s, !rows) : 0;
-    return (ps_product_item){.offset = t->leaf_at[s->leaf] + before * item_size(t->matrix),
+    return (ps_product_item){.offset =
+                                 t->leaf_at[s->leaf] + before * ps_real_bytes(t->matrix->precision),
                              .chunk = (int32_t)chunk,
                              .count = (int32_t)s->rank,
                              .stride = (int32_t)(parts * length),
@@ -263,7 +257,8 @@ static void add_items(ps_product_tables *t, const ps_product_share *s, int64_t c
                       int64_t numbers)
 {
     ps_product_item whole = vectors_of(t, s, chunk, false);
-    int64_t size = item_size(t->matrix), pieces = pieces_of(t, s), length = whole.part;
+    int64_t size = ps_real_bytes(t->matrix->precision), pieces = pieces_of(t, s),
+            length = whole.part;
     int64_t from = t->place_at[side_of(s, false)][s->column_begin];
     int64_t to = pieces > 1 ? numbers + s->rank : numbers;
     if (pieces > 1)
@@ -306,7 +301,7 @@ static void add_visits(ps_product_tables *t, const ps_product_share *s, int64_t 
                        int64_t numbers)
 {
     int side = side_of(s, true);
-    int64_t first = t->tile_at[side][s->row_begin], size = item_size(t->matrix);
+    int64_t first = t->tile_at[side][s->row_begin], size = ps_real_bytes(t->matrix->precision);
     ps_product_visit whole = whole_visit(t, s, chunk, numbers);
     for (int64_t tile = first; tile < first + tiles_of(t, s); ++tile) {
         ps_product_visit v = whole;
@@ -362,7 +357,7 @@ void ps_product_tables_fill(ps_product_tables *t)
 static void spread(const ps_product_tables *t, int side, int64_t first, int64_t end, int64_t count,
                    const char *from, char *to)
 {
-    int64_t size = item_size(t->matrix), length = end - first;
+    int64_t size = ps_real_bytes(t->matrix->precision), length = end - first;
     const int32_t *begin = t->begin[side], *place = t->place[side];
     int64_t low = t->tile_at[side][first], high = t->tile_at[side][end];
     int64_t places = place[high] - place[low];
@@ -379,7 +374,8 @@ static void spread(const ps_product_tables *t, int side, int64_t first, int64_t 
 static void pack_leaf(const ps_product_tables *t, const ps_hmatrix *view, int64_t leaf, char *to)
 {
     const ps_hmatrix_leaf *at = &view->leaves[leaf];
-    int64_t rank = view->blocks[leaf].rank, parts = view->parts, size = item_size(view);
+    int64_t rank = view->blocks[leaf].rank, parts = view->parts,
+            size = ps_real_bytes(view->precision);
     int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
     int64_t places = t->place_at[0][at->row_end] - t->place_at[0][at->row_begin];
     const char *from = view->blocks[leaf].values;
@@ -420,7 +416,7 @@ int64_t ps_product_device_attach(ps_product_device *d, int64_t sides, void *memo
                          (void **)&d->padded, (void **)&d->sums, (void **)&d->t};
     for (int i = 0; i < 6; ++i) {
         *to[i] = memory ? (char *)memory + used : NULL;
-        used += rounded(bytes[i], ALIGN);
+        used += ps_round_up(bytes[i], ALIGN);
     }
     return used;
 }

@@ -93,7 +93,7 @@ ps_status ps_product_tables_measure(ps_product_tables *tables, const ps_hmatrix 
 /* Bytes of the memory; sets device_bytes. */
 int64_t ps_product_tables_bytes(ps_product_tables *tables);
 /* Points the arrays into memory (64-byte aligned); of a copy of *tables also into the device's. */
-void ps_product_tables_attach(ps_product_tables *tables, void *memory);
+int64_t ps_product_tables_attach(ps_product_tables *tables, void *memory);
 void ps_product_tables_fill(ps_product_tables *tables);
 
 /* Writes a chunk's image, chunk_bytes[chunk] long and 64-byte aligned, from its leaves with values.

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "kernels/common/reals.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
 
@@ -11,12 +12,10 @@ const ps_csr_shape ps_csr_shapes[PS_CSR_SHAPES] = {
     {false, 2, 256},  {false, 4, 256},  {false, 8, 256}, {false, 8, 512}, {false, 8, 1024},
     {false, 16, 256}, {false, 32, 256}, {true, 2, 256},  {true, 4, 256},  {true, 8, 256}};
 
-static int64_t size_of(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }
-
 int64_t ps_csr_device_bytes(ps_precision precision, int64_t rows, int64_t nnz)
 {
     return ps_device_padded(8 * (rows + 1)) + ps_device_padded(4 * nnz) +
-           ps_device_padded(size_of(precision) * nnz);
+           ps_device_padded(ps_real_bytes(precision) * nnz);
 }
 
 void ps_csr_device_attach(ps_precision precision, int64_t rows, int64_t nnz, void *memory,
@@ -37,7 +36,7 @@ ps_status ps_csr_device_upload(const ps_csr_device *m, const int64_t *row_start,
 {
     PS_TRY(ps_copy_to_device(stream, m->row_start, row_start, 8 * (m->rows + 1)));
     PS_TRY(ps_copy_to_device(stream, m->columns, columns, 4 * m->nnz));
-    PS_TRY(ps_copy_to_device(stream, m->values, values, size_of(m->precision) * m->nnz));
+    PS_TRY(ps_copy_to_device(stream, m->values, values, ps_real_bytes(m->precision) * m->nnz));
     return ps_stream_wait(stream);
 }
 

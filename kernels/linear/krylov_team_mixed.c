@@ -4,6 +4,7 @@
 
 #include "kernels/linear/krylov_mixed.h"
 #include "kernels/linear/krylov_team.h"
+#include "runtime/sizes.h"
 
 typedef struct mixed {
     const ps_krylov_system *wide;
@@ -15,18 +16,16 @@ typedef struct mixed {
     int64_t rows, plane;
 } mixed;
 
-static int64_t rounded(int64_t n) { return (n + 7) / 8 * 8; }
-
 int64_t ps_krylov_cpu_mixed_workspace(const ps_slab_stencil *stencil)
 {
     ps_krylov_system narrow = {.stencil = stencil, .narrow = true};
-    return 2 * rounded(ps_stencil_rows(stencil)) + rounded(stencil->nodes[0]) +
+    return 2 * ps_round_up(ps_stencil_rows(stencil), 8) + ps_round_up(stencil->nodes[0], 8) +
            ps_krylov_cpu_workspace(PS_KRYLOV_CG, &narrow);
 }
 
 static void lay_out(mixed *m, double *workspace)
 {
-    int64_t vector = rounded(m->rows);
+    int64_t vector = ps_round_up(m->rows, 8);
     m->product = workspace;
     m->b = (float *)(workspace + vector);
     m->x = m->b + vector;
@@ -115,7 +114,8 @@ ps_status ps_krylov_cpu_mixed(const ps_krylov_system *system, const ps_krylov_cp
     lay_out(&m, workspace);
     memset(m.x, 0, (size_t)m.rows * sizeof *m.x);
     ps_krylov_system narrow = {.stencil = s, .b = m.b, .x = m.x, .narrow = true};
-    PS_TRY(ps_krylov_cpu_begin(PS_KRYLOV_CG, &narrow, m.sums + rounded(s->nodes[0]), &m.team));
+    PS_TRY(
+        ps_krylov_cpu_begin(PS_KRYLOV_CG, &narrow, m.sums + ps_round_up(s->nodes[0], 8), &m.team));
     ps_stencil_set_fixed(s, system->b, system->x);
     ps_stencil_multiply(s, system->x, m.product);
     shared.context = &m;

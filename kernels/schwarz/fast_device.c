@@ -1,9 +1,8 @@
 #include "kernels/schwarz/fast_device.h"
 
+#include "kernels/common/reals.h"
 #include "kernels/schwarz/device_kernels.h"
 #include "runtime/sizes.h"
-
-static int64_t size_of(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }
 
 static ps_sine_table table_of(int64_t n)
 {
@@ -72,7 +71,7 @@ ps_status ps_fast_device_make(ps_precision precision, const ps_slab *slab, void 
 int64_t ps_fast_device_workspace(ps_precision precision, const ps_slab *slab)
 {
     ps_fast_device f = shape_of(precision, slab);
-    return 2 * ps_device_padded(size_of(precision) * slab->grid.nodes[0] * f.my * f.stride);
+    return 2 * ps_device_padded(ps_real_bytes(precision) * slab->grid.nodes[0] * f.my * f.stride);
 }
 
 /* ---- transforms ---- */
@@ -115,7 +114,7 @@ static ps_line_places columns(const ps_fast_device *f, int apart)
 /* The first node that is not fixed by y and z. */
 static int64_t corner(const ps_fast_device *f)
 {
-    return size_of(f->precision) * (f->slab.grid.nodes[2] + 1);
+    return ps_real_bytes(f->precision) * (f->slab.grid.nodes[2] + 1);
 }
 
 /* Transforms `count` planes along z and then along y; what both directions share is set here. */
@@ -161,7 +160,7 @@ ps_status ps_fast_device_to_nodes(const ps_fast_device *f, int64_t count, const 
 ps_status ps_fast_device_solve(const ps_fast_device *f, const void *b, void *x, void *workspace,
                                ps_stream *stream)
 {
-    int64_t size = size_of(f->precision), shift = f->slab.free[0] ? 0 : 1;
+    int64_t size = ps_real_bytes(f->precision), shift = f->slab.free[0] ? 0 : 1;
     int64_t plane = size * f->slab.grid.nodes[1] * f->slab.grid.nodes[2];
     int64_t modes = size * f->my * f->stride, open = ps_slab_open_planes(&f->slab);
     char *field = workspace, *scratch = field + ps_device_padded(modes * f->slab.grid.nodes[0]);

@@ -3,19 +3,17 @@
 #include <omp.h>
 #include <string.h>
 
+#include "runtime/sizes.h"
+
 enum { TILE = 64 };
 
 /* ---- memory ---- */
-
-static int64_t rounded(int64_t n) { return (n + 7) / 8 * 8; }
 
 /* A slab with free faces and the most planes: no slab needs more workspace. */
 static ps_slab largest_slab(const ps_slab_box_plan *plan)
 {
     ps_slab s = ps_slab_box_slab(plan, 0);
     s.free[0] = s.free[1] = true;
-    s.p[0] = plan->transmission.p[1], s.q[0] = plan->transmission.q[1];
-    s.p[1] = plan->transmission.p[0], s.q[1] = plan->transmission.q[0];
     return s;
 }
 
@@ -28,7 +26,7 @@ static int64_t space_of(const ps_slab_box_plan *plan)
     int64_t coarse = ps_slab_box_coarse_space(plan);
     if (!plan->modes)
         solve = (plan->solve ? 0 : ps_fast_workspace(&slab, plan->threads)) +
-                rounded(ps_q1_grid_size(&slab.grid));
+                ps_round_up(ps_q1_grid_size(&slab.grid), 8);
     return solve > coarse ? solve : coarse;
 }
 
@@ -45,8 +43,9 @@ int64_t ps_slab_box_size(const ps_slab_box_plan *plan)
 {
     ps_slab slab = largest_slab(plan);
     int64_t planes = kept_planes(plan);
-    return rounded(ps_fast_solver_size(&slab)) + rounded((planes + 2) * ps_slab_box_plane(plan)) +
-           rounded(2 * plan->slabs) + space_of(plan);
+    return ps_round_up(ps_fast_solver_size(&slab), 8) +
+           ps_round_up((planes + 2) * ps_slab_box_plane(plan), 8) +
+           ps_round_up(2 * plan->slabs, 8) + space_of(plan);
 }
 
 ps_status ps_slab_box_make(const ps_slab_box_plan *plan, double *memory, ps_slab_box *out)
@@ -63,10 +62,10 @@ ps_status ps_slab_box_make(const ps_slab_box_plan *plan, double *memory, ps_slab
     out->traces =
         (out->plan.end < plan->slabs ? 2 * out->plan.end - 1 : 2 * plan->slabs - 2) - out->base;
     PS_TRY(ps_fast_solver_make(&slab, memory, &out->tables));
-    out->field = memory + rounded(ps_fast_solver_size(&slab));
+    out->field = memory + ps_round_up(ps_fast_solver_size(&slab), 8);
     out->faces = out->field + kept_planes(plan) * out->plane;
-    out->parts = out->field + rounded((kept_planes(plan) + 2) * out->plane);
-    out->space = out->parts + rounded(2 * plan->slabs);
+    out->parts = out->field + ps_round_up((kept_planes(plan) + 2) * out->plane, 8);
+    out->space = out->parts + ps_round_up(2 * plan->slabs, 8);
     return PS_OK;
 }
 
@@ -156,7 +155,7 @@ static ps_status solve_slab(const ps_slab_box *box, int64_t slab, const double *
         solve_modes(box, &solver, u);
         return PS_OK;
     }
-    double *b = box->space, *work = b + rounded(ps_q1_grid_size(&solver.slab.grid));
+    double *b = box->space, *work = b + ps_round_up(ps_q1_grid_size(&solver.slab.grid), 8);
     set_right_side(box, slab, load, g, b);
     set_rim(box, slab, load, b);
     if (plan->solve) return plan->solve(plan->context, slab, &solver.slab, b, u);

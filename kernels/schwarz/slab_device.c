@@ -1,14 +1,10 @@
 #include "kernels/schwarz/slab_device.h"
 
+#include "kernels/common/reals.h"
 #include "kernels/schwarz/device_kernels.h"
 #include "runtime/sizes.h"
 
 enum { SLABS = 64 /* entries that are copied at a time */ };
-
-static int64_t size_of(const ps_slab_device_plan *plan)
-{
-    return plan->precision == PS_SINGLE ? 4 : 8;
-}
 
 /* The slab that the tables are made for: any one with free faces. */
 static ps_slab table_slab(const ps_slab_device_plan *plan)
@@ -41,9 +37,9 @@ static int64_t lay_out(ps_slab_device *box, char *memory)
     ps_slab slab = table_slab(plan);
     int64_t tables = ps_fast_device_bytes(plan->precision, &slab), count = plan->end - plan->first;
     int64_t entries = ps_device_padded(count * (int64_t)sizeof(ps_slab_entry));
-    int64_t load = ps_device_padded(box->planes * box->face * size_of(plan));
+    int64_t load = ps_device_padded(box->planes * box->face * ps_real_bytes(plan->precision));
     int64_t kept = plan->single ? box->planes : box->planes + count - 1;
-    int64_t field = ps_device_padded(kept * box->face * size_of(plan));
+    int64_t field = ps_device_padded(kept * box->face * ps_real_bytes(plan->precision));
     if (memory) {
         memory += tables;
         box->entries = memory;
@@ -111,7 +107,7 @@ ps_status ps_slab_device_make(const ps_slab_device_plan *plan, void *memory, ps_
 
 static char *plane_at(const ps_slab_device *box, void *planes, int64_t at)
 {
-    return (char *)planes + at * box->face * size_of(&box->plan);
+    return (char *)planes + at * box->face * ps_real_bytes(box->plan.precision);
 }
 
 ps_status ps_slab_device_set_load(const ps_slab_device *box, int64_t at, int64_t count,

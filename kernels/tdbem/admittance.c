@@ -1,21 +1,14 @@
 #include "kernels/tdbem/admittance.h"
 
-#include <complex.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/complex_pair.h"
+
 #define LEAF static inline
 #include "kernels/tdbem/admittance_body.h"
-
-static double complex number(const double parts[2]) { return parts[0] + I * parts[1]; }
-
-static void put(double complex z, double out[2])
-{
-    out[0] = creal(z);
-    out[1] = cimag(z);
-}
 
 /* ---- text ---- */
 
@@ -108,11 +101,12 @@ void ps_admittance_at(const ps_admittance *beta, double w, double out[2])
 {
     double complex sum = beta->b0, s = -I * w;
     for (int j = 0; j < beta->count; ++j) {
-        double complex a = number(beta->poles[j].residue), l = number(beta->poles[j].lambda);
+        double complex a = ps_complex_of(beta->poles[j].residue),
+                       l = ps_complex_of(beta->poles[j].lambda);
         sum += a / (s + l);
         if (beta->poles[j].pair) sum += conj(a) / (s + conj(l));
     }
-    put(sum, out);
+    ps_complex_put(sum, out);
 }
 
 /* The real part of a pole or a pair: (n0 + n1 x) / (x^2 + d1 x + d0) in x = w^2; of a real pole,
@@ -126,7 +120,7 @@ static term term_of(const ps_pole *p)
 {
     double l = p->lambda[0];
     if (!p->pair) return (term){.n0 = p->residue[0] * l, .d0 = l * l};
-    double complex a = number(p->residue), lambda = number(p->lambda);
+    double complex a = ps_complex_of(p->residue), lambda = ps_complex_of(p->lambda);
     double a0 = 2 * creal(a * conj(lambda)), a1 = 2 * creal(a);
     double sum = 2 * l, square = l * l + p->lambda[1] * p->lambda[1];
     return (term){.n0 = a0 * square,
@@ -205,7 +199,7 @@ static void set_real_part(const ps_admittance *beta, real_part *f)
         f->terms[j] = term_of(&beta->poles[j]);
         term_range(&f->terms[j], 0, INFINITY, &least, &most);
         largest += fmax(fabs(least), fabs(most));
-        logs += 2 * log(cabs(number(beta->poles[j].lambda))) / f->count;
+        logs += 2 * log(cabs(ps_complex_of(beta->poles[j].lambda))) / f->count;
     }
     if (f->count > 0) f->scale = exp(logs);
     f->tolerance = 1e-9 * largest;
@@ -275,11 +269,12 @@ void ps_admittance_filter_init(const ps_admittance *beta, double dt, ps_admittan
     *out = (ps_admittance_filter){.direct = beta->b0, .count = beta->count};
     for (int j = 0; j < beta->count; ++j) {
         const ps_pole *p = &beta->poles[j];
-        double complex a = number(p->residue) * (p->pair ? 2 : 1), z = number(p->lambda) * dt;
+        double complex a = ps_complex_of(p->residue) * (p->pair ? 2 : 1),
+                       z = ps_complex_of(p->lambda) * dt;
         out->direct += creal(a * dt * phi(z, 2));
-        put(cexp(-z), out->poles[j].decay);
-        put(dt * phi(z, 1), out->poles[j].gain);
-        put(a * phi(z, 1), out->poles[j].mean);
+        ps_complex_put(cexp(-z), out->poles[j].decay);
+        ps_complex_put(dt * phi(z, 1), out->poles[j].gain);
+        ps_complex_put(a * phi(z, 1), out->poles[j].mean);
         out->poles[j].pair = p->pair;
         out->states += p->pair ? 2 : 1;
     }

@@ -27,6 +27,8 @@ int64_t ps_group_lining_workspace(int64_t unknowns)
 
 /* ---- the CPU ---- */
 
+enum { THREADED = 65536 };
+
 /* out[N] = what the sweep and the steps of the group so far give to step g. */
 static void add_known(const ps_group_solve *s, const void *sums, const ps_packed_near *near,
                       int64_t g, double *out)
@@ -53,10 +55,11 @@ static void advance_lining(const ps_group_solve *s, const ps_group_lining *l, co
     ps_admittance_advance(&l->filter, s->unknowns, l->w, l->state);
 }
 
-/* The largest |x|, times |scale| where that is given; NaN and infinity come through. */
-static double largest(const double *x, const double *scale, int64_t rows)
+double ps_group_largest(const double *x, const double *scale, int64_t rows)
 {
     double most = 0, sum = 0;
+#pragma omp parallel for schedule(static) reduction(max : most) reduction(+ : sum) \
+    if (rows > THREADED)
     for (int64_t i = 0; i < rows; ++i) {
         double value = fabs(scale ? x[i] * scale[i] : x[i]);
         most = value > most ? value : most;
@@ -91,9 +94,9 @@ static void solve_step(const ps_group_solve *s, int64_t g, ps_group_step *step)
     double *right = s->workspace, *x = right + n, *work = x + n;
     const double *load = s->loads + g * n;
     fill_right(s, g, right);
-    step->load = largest(load, NULL, n);
-    step->response = largest(load, s->scale, n);
-    step->right = largest(right, NULL, n);
+    step->load = ps_group_largest(load, NULL, n);
+    step->response = ps_group_largest(load, s->scale, n);
+    step->right = ps_group_largest(right, NULL, n);
     step->state = PS_GROUP_NOT_FINITE;
     if (!isfinite(step->right) || !isfinite(step->load)) return;
     for (int64_t i = 0; i < n; ++i) x[i] = 2 * s->last[0][i] - s->last[1][i];
@@ -107,7 +110,7 @@ static void solve_step(const ps_group_solve *s, int64_t g, ps_group_step *step)
     if (!result.converged) return;
     keep(s, g, x);
     for (int q = 0; q < s->lining_count; ++q) advance_lining(s, &s->linings[q], x);
-    step->largest = largest(x, NULL, n);
+    step->largest = ps_group_largest(x, NULL, n);
     for (int64_t i = 0; i < n; ++i) step->mean += s->weights[i] * x[i];
     memcpy(s->last[1], s->last[0], (size_t)n * sizeof *x);
     memcpy(s->last[0], x, (size_t)n * sizeof *x);

@@ -99,4 +99,8 @@ int64_t ps_group_solve_workspace(int64_t unknowns, int64_t group, int64_t halo);
  * multiprocessor (on an H200 from some 250,000 unknowns on). */
 ps_status ps_group_solve_run(const ps_group_solve *solve, ps_stream *stream);
 
+/* The largest |x|, times |scale| where that is given; NaN and infinity come through. Of the host;
+ * threaded. */
+double ps_group_largest(const double *x, const double *scale, int64_t rows);
+
 #endif

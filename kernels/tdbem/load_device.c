@@ -14,7 +14,7 @@ ps_device_load ps_device_load_shape(const ps_load *load)
                             .triangle_count = load->mesh->triangle_count};
 }
 
-static int64_t lay_out(ps_device_load *l, char *memory)
+int64_t ps_device_load_attach(ps_device_load *l, void *memory)
 {
     int64_t used = 0, index = sizeof(int32_t);
     l->vertices = ps_host_part(memory, &used, 3 * l->vertex_count * (int64_t)sizeof *l->vertices);
@@ -27,10 +27,8 @@ static int64_t lay_out(ps_device_load *l, char *memory)
 int64_t ps_device_load_bytes(const ps_device_load *load)
 {
     ps_device_load copy = *load;
-    return lay_out(&copy, NULL);
+    return ps_device_load_attach(&copy, NULL);
 }
-
-void ps_device_load_attach(ps_device_load *load, void *memory) { lay_out(load, memory); }
 
 void ps_device_load_fill(const ps_load *load, ps_device_load *out)
 {

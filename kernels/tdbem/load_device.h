@@ -26,7 +26,7 @@ typedef struct ps_device_load {
  * (64-byte aligned). */
 ps_device_load ps_device_load_shape(const ps_load *load);
 int64_t ps_device_load_bytes(const ps_device_load *load);
-void ps_device_load_attach(ps_device_load *load, void *memory);
+int64_t ps_device_load_attach(ps_device_load *load, void *memory);
 /* Fills the arrays of `out`, placed in host memory. */
 void ps_device_load_fill(const ps_load *load, ps_device_load *out);
 

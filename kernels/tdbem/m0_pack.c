@@ -64,7 +64,7 @@ ps_status ps_packed_m0_measure(const ps_csr *m0, int32_t *scratch, ps_packed_m0 
     return PS_OK;
 }
 
-static int64_t lay_out(ps_packed_m0 *p, char *memory)
+int64_t ps_packed_m0_attach(ps_packed_m0 *p, void *memory)
 {
     int64_t used = 0, starts = (warp_count(p->rows) + 1) * (int64_t)sizeof(int32_t);
     p->halo_start = ps_host_part(memory, &used, starts);
@@ -78,10 +78,8 @@ static int64_t lay_out(ps_packed_m0 *p, char *memory)
 int64_t ps_packed_m0_bytes(const ps_packed_m0 *packed)
 {
     ps_packed_m0 copy = *packed;
-    return lay_out(&copy, NULL);
+    return ps_packed_m0_attach(&copy, NULL);
 }
-
-void ps_packed_m0_attach(ps_packed_m0 *packed, void *memory) { lay_out(packed, memory); }
 
 void ps_packed_m0_fill(const ps_csr *m0, int32_t *scratch, ps_packed_m0 *p)
 {

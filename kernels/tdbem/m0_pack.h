@@ -28,7 +28,7 @@ typedef struct ps_packed_m0 {
 ps_status ps_packed_m0_measure(const ps_csr *m0, int32_t *scratch, ps_packed_m0 *out);
 /* Bytes of a measured packing, and its pointers into `memory` of any device (64-byte aligned). */
 int64_t ps_packed_m0_bytes(const ps_packed_m0 *packed);
-void ps_packed_m0_attach(ps_packed_m0 *packed, void *memory);
+int64_t ps_packed_m0_attach(ps_packed_m0 *packed, void *memory);
 /* Fills it, placed in host memory. */
 void ps_packed_m0_fill(const ps_csr *m0, int32_t *scratch, ps_packed_m0 *packed);
 

@@ -157,7 +157,7 @@ ps_status ps_near_packing_measure(const ps_near_packing *packing, ps_packed_near
 
 /* ---- memory ---- */
 
-static int64_t lay_out(ps_packed_near *p, char *memory)
+int64_t ps_packed_near_attach(ps_packed_near *p, void *memory)
 {
     int64_t used = 0, warps = warp_count(p->unknowns), item = ps_real_bytes(p->precision);
     p->vector_start = ps_host_part(memory, &used, (warps + 1) * (int64_t)sizeof *p->vector_start);
@@ -179,20 +179,10 @@ static int64_t lay_out(ps_packed_near *p, char *memory)
 int64_t ps_packed_near_bytes(const ps_packed_near *packed)
 {
     ps_packed_near copy = *packed;
-    return lay_out(&copy, NULL);
+    return ps_packed_near_attach(&copy, NULL);
 }
-
-void ps_packed_near_attach(ps_packed_near *packed, void *memory) { lay_out(packed, memory); }
 
 /* ---- filling ---- */
-
-static void copy_value(void *to, int64_t at, const ps_near *near, int64_t entry)
-{
-    if (near->precision == PS_SINGLE)
-        ((float *)to)[at] = ((const float *)near->values)[entry];
-    else
-        ((double *)to)[at] = ((const double *)near->values)[entry];
-}
 
 static void fill_row(const ps_near *near, int64_t row, int64_t m, const warp_vectors *w,
                      ps_packed_near *packed, int64_t first_vector)
@@ -201,7 +191,8 @@ static void fill_row(const ps_near *near, int64_t row, int64_t m, const warp_vec
     for (int64_t e = begin; e < begin + count; ++e) {
         int64_t v = first_vector + w->slot[near->columns[e]];
         int64_t q = m - packed->starts[v * ROWS + lane];
-        copy_value(packed->values, (packed->vectors[v].offset + q) * ROWS + lane, near, e);
+        ps_real_copy(near->precision, packed->values, (packed->vectors[v].offset + q) * ROWS + lane,
+                     near->values, e);
     }
 }
 
@@ -243,7 +234,7 @@ static void fill_inner(const ps_near *near, ps_packed_near *packed)
             for (int64_t e = 0; e < count; ++e, ++at) {
                 packed->inner_words[at] =
                     (uint32_t)near->columns[begin + e] | (uint32_t)(m - 1) << PS_NEAR_COLUMN_BITS;
-                copy_value(packed->inner_values, at, near, begin + e);
+                ps_real_copy(near->precision, packed->inner_values, at, near->values, begin + e);
             }
         }
     packed->inner_start[INNER * near->unknowns] = (int32_t)at;

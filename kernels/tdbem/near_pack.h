@@ -62,7 +62,7 @@ int64_t ps_near_packing_scratch(int64_t unknowns);
 ps_status ps_near_packing_measure(const ps_near_packing *packing, ps_packed_near *out);
 /* Bytes of a measured packing, and its pointers into `memory` of any device (64-byte aligned). */
 int64_t ps_packed_near_bytes(const ps_packed_near *packed);
-void ps_packed_near_attach(ps_packed_near *packed, void *memory);
+int64_t ps_packed_near_attach(ps_packed_near *packed, void *memory);
 /* Fills it, placed in host memory. */
 void ps_near_packing_fill(const ps_near_packing *packing, ps_packed_near *packed);
 

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "kernels/common/reals.h"
-
 enum { THREADED = 16384 };
 
 /* Room for some groups behind, about a quarter more, so that sliding costs little. */
@@ -30,18 +28,14 @@ bool ps_past_window_is_full(const ps_past_window *w, int64_t count)
     return w->origin + count + w->after > w->stride;
 }
 
-static char *item(const ps_past_window *w, int64_t unknown, int64_t at)
-{
-    return (char *)w->data + (unknown * w->stride + at) * ps_real_bytes(w->precision);
-}
-
 static void slide(const ps_past_window *w)
 {
     int64_t size = ps_real_bytes(w->precision), kept = w->before * size;
 #pragma omp parallel for schedule(static) if (w->unknowns > THREADED)
     for (int64_t j = 0; j < w->unknowns; ++j) {
-        memmove(item(w, j, 0), item(w, j, w->origin - w->before), (size_t)kept);
-        memset(item(w, j, w->before), 0, (size_t)(w->stride * size - kept));
+        memmove(ps_past_window_item(w, j, 0), ps_past_window_item(w, j, w->origin - w->before),
+                (size_t)kept);
+        memset(ps_past_window_item(w, j, w->before), 0, (size_t)(w->stride * size - kept));
     }
 }
 
@@ -51,10 +45,7 @@ static void scatter(const ps_past_window *w, const void *recent, int64_t count)
     for (int64_t j = 0; j < w->unknowns; ++j)
         for (int64_t g = 0; g < count; ++g) {
             int64_t from = g * w->unknowns + j;
-            if (w->precision == PS_SINGLE)
-                *(float *)item(w, j, w->origin + g) = ((const float *)recent)[from];
-            else
-                *(double *)item(w, j, w->origin + g) = ((const double *)recent)[from];
+            ps_real_copy(w->precision, ps_past_window_item(w, j, w->origin + g), 0, recent, from);
         }
 }
 

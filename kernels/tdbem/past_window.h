@@ -9,6 +9,7 @@
 #ifndef PS_KERNELS_TDBEM_PAST_WINDOW_H
 #define PS_KERNELS_TDBEM_PAST_WINDOW_H
 
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/slice_product.h"
 #include "runtime/device.h"
 
@@ -23,6 +24,12 @@ typedef struct ps_past_window {
 /* Everything but the data, empty. columns: the longest padded row-vector. */
 ps_past_window ps_past_window_shape(const ps_slice_header *header, int64_t columns, int64_t group);
 int64_t ps_past_window_bytes(const ps_past_window *window);
+
+/* Item `at` of the row of an unknown. */
+static inline void *ps_past_window_item(const ps_past_window *w, int64_t unknown, int64_t at)
+{
+    return (char *)w->data + (unknown * w->stride + at) * ps_real_bytes(w->precision);
+}
 
 /* True if `count` more steps need a slide first. */
 bool ps_past_window_is_full(const ps_past_window *window, int64_t count);

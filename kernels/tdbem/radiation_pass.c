@@ -22,14 +22,6 @@ int64_t ps_radiation_past_bytes(int64_t unknowns, int64_t group, ps_precision pr
     return (origin_of(longest) + pitch_of(longest) * unknowns + LANES) * ps_real_bytes(precision);
 }
 
-static void copy_item(ps_precision precision, void *to, int64_t at, const void *from, int64_t i)
-{
-    if (precision == PS_SINGLE)
-        ((float *)to)[at] = ((const float *)from)[i];
-    else
-        ((double *)to)[at] = ((const double *)from)[i];
-}
-
 /* The steps of a pass, column by column with zeros between. */
 static void lay_out_past(const ps_radiation *r, const ps_radiation_pass *pass)
 {
@@ -39,8 +31,8 @@ static void lay_out_past(const ps_radiation *r, const ps_radiation_pass *pass)
     memset(r->past, 0, (size_t)((pass->origin + pass->pitch * n + LANES) * size));
     for (int64_t t = 0; t < pass->length; ++t)
         for (int64_t j = 0; j < n; ++j)
-            copy_item(near->precision, r->past, pass->origin + j * pass->pitch + t, r->recent,
-                      (first + t) * n + j);
+            ps_real_copy(near->precision, r->past, pass->origin + j * pass->pitch + t, r->recent,
+                         (first + t) * n + j);
 }
 
 static void add_pass(const ps_radiation *r, int64_t g)

@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "postprocess/compare/compare.h"
 #include "postprocess/compare/figure_table.h"
+#include "postprocess/compare/compare.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
 #include "stage/plan.h"
@@ -84,7 +84,7 @@ static ps_status run_compare(ps_run *run)
     return PS_OK;
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "compare",
     .synopsis = "FILE REFERENCE",
     .description =
@@ -101,5 +101,3 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .run = run_compare};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

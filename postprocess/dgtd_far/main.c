@@ -474,7 +474,7 @@ static const ps_allowance allowances[] = {
     {"imbalance", "more power that radiates than ports accept"},
     {NULL, NULL}};
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "dgtd-far",
     .results = 2,
     .synopsis = "PHASORS MESH OUTPUT",
@@ -492,5 +492,3 @@ static const ps_program program = {
     .figures = figure_table,
     .allowances = allowances,
     .run = run_far};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

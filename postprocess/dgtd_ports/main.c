@@ -437,7 +437,7 @@ static const ps_allowance allowances[] = {
     {"faint", "frequencies that the pulse hardly has"},
     {NULL, NULL}};
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "dgtd-ports",
     .results = 2,
     .synopsis = "SIGNALS... OUTPUT",
@@ -461,5 +461,3 @@ static const ps_program program = {
     .figures = figure_table,
     .allowances = allowances,
     .run = run_ports};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

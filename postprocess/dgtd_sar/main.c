@@ -232,7 +232,7 @@ static const ps_allowance allowances[] = {
     {"density", "a material that absorbs and has a density that no tissue has"},
     {NULL, NULL}};
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "dgtd-sar",
     .results = 1,
     .synopsis = "PHASORS MESH OUTPUT",
@@ -249,5 +249,3 @@ static const ps_program program = {
     .figures = figure_table,
     .allowances = allowances,
     .run = run_sar};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

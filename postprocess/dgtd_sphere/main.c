@@ -298,7 +298,7 @@ static ps_status run_sphere(ps_run *run)
     return PS_OK;
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "dgtd-sphere",
     .synopsis = "[OUTPUT]",
     .description =
@@ -314,5 +314,3 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .run = run_sphere};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

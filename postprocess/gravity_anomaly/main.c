@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "postprocess/gravity_anomaly/anomaly.h"
 #include "postprocess/gravity_anomaly/figure_table.h"
+#include "postprocess/gravity_anomaly/anomaly.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
 #include "stage/plan.h"
@@ -169,7 +169,7 @@ static ps_status run_anomaly(ps_run *run)
     return PS_OK;
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "gravity-anomaly",
     .results = 4,
     .synopsis = "POTENTIAL OUTPUT",
@@ -187,5 +187,3 @@ static const ps_program program = {
     .figures = figure_table,
     .allowances = allowances,
     .run = run_anomaly};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "postprocess/hbem_field/field.h"
 #include "postprocess/hbem_field/figure_table.h"
+#include "postprocess/hbem_field/field.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -467,7 +467,7 @@ static const ps_allowance allowances[] = {
     {"unconverged", "solutions that did not converge"},
     {NULL, NULL}};
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "hbem-field",
     .results = 5,
     .synopsis = "SOLUTION... OUTPUT",
@@ -488,5 +488,3 @@ static const ps_program program = {
     .allowances = allowances,
     .run = run_field,
     .parallel = true};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

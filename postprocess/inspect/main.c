@@ -59,7 +59,7 @@ static ps_status run_inspect(ps_run *run)
     return PS_OK;
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "inspect",
     .synopsis = "FILE",
     .description =
@@ -76,5 +76,3 @@ static const ps_program program = {
     .figures = figure_table,
     .reads_only = true,
     .run = run_inspect};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -128,7 +128,7 @@ static ps_status run_plot(ps_run *run)
     return PS_OK;
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "plot",
     .synopsis = "KIND FILE... --output PICTURE",
     .description =
@@ -183,5 +183,3 @@ static const ps_program program = {
     .options = options,
     .operands_least = 1,
     .run = run_plot};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -288,7 +288,7 @@ static ps_status run_probe(ps_run *run)
 static const ps_allowance allowances[] = {
     {"no-field", "points inside of the body or beyond a plane that mirrors"}, {NULL, NULL}};
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "probe",
     .results = 2,
     .streams = true,
@@ -306,5 +306,3 @@ static const ps_program program = {
     .figures = figure_table,
     .allowances = allowances,
     .run = run_probe};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

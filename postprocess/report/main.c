@@ -94,7 +94,7 @@ static ps_status run_report(ps_run *run)
     return tell(run, &files, &counts, bytes);
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "report",
     .synopsis = "FILE...|FOLDER...",
     .description =
@@ -118,5 +118,3 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .run = run_report};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

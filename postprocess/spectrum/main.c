@@ -342,7 +342,7 @@ static ps_status run_spectrum(ps_run *run)
     return ps_product_is_up_to_date(&product) ? PS_OK : transform_file(run, &product);
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "spectrum",
     .results = 2,
     .synopsis = "TRACE OUTPUT",
@@ -361,5 +361,3 @@ static const ps_program program = {
     .figures = figure_table,
     .allowances = allowances,
     .run = run_spectrum};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

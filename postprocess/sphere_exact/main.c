@@ -354,7 +354,7 @@ static ps_status run_sphere_exact(ps_run *run)
     return compute_and_save(&p, &product);
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "sphere-exact",
     .synopsis = "OUTPUT",
     .description =
@@ -368,5 +368,3 @@ static const ps_program program = {
                 "      --emitter plane:dir=0,0,1:width=1 --angles 0,90,180 --frequencies 100,200",
     .options = options,
     .run = run_sphere_exact};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

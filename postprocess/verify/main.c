@@ -122,7 +122,7 @@ static ps_status run_verify(ps_run *run)
     return ps_fail(worst, "%d of %d files did not pass", bad, run->operand_count);
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "verify",
     .synopsis = "FILE...",
     .description =
@@ -138,5 +138,3 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .run = run_verify};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

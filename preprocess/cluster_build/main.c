@@ -121,7 +121,7 @@ static ps_status run_cluster_build(ps_run *run)
     return status == PS_OK ? PS_OK : ps_context(status, "%s", run->operands[0]);
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "cluster-build",
     .synopsis = "MESH OUTPUT",
     .description =
@@ -135,5 +135,3 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .run = run_cluster_build};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

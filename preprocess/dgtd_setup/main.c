@@ -169,7 +169,7 @@ static const ps_allowance allowances[] = {
     {"cut", "the ball of a current through which faces with a condition go"},
     {NULL, NULL}};
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "dgtd-setup",
     .results = 11,
     .synopsis = "PARTITION OUTPUT",
@@ -196,5 +196,3 @@ static const ps_program program = {
     .figures = figure_table,
     .allowances = allowances,
     .run = run_setup};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -279,7 +279,7 @@ static ps_status run_assemble(ps_run *run)
     return report(&s, run);
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "gravity-assemble",
     .results = 2,
     .synopsis = "MODEL LOAD",
@@ -294,5 +294,3 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .run = run_assemble};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

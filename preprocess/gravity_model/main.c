@@ -440,7 +440,7 @@ static ps_status run_model(ps_run *run)
     return report(&m, &t, run);
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "gravity-model",
     .results = 3,
     .synopsis = "OUTPUT",
@@ -454,5 +454,3 @@ static const ps_program program = {
     .figures = figure_table,
     .allowances = allowances,
     .run = run_model};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

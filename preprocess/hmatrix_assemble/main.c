@@ -279,7 +279,7 @@ static const ps_allowance allowances[] = {
     PS_HBEM_ALLOW_ENTRIES,
     {NULL, NULL}};
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "hmatrix-assemble",
     .results = 13,
     .synopsis = "CLUSTERS OUTPUT",
@@ -301,5 +301,3 @@ static const ps_program program = {
     .allowances = allowances,
     .run = run_hmatrix_assemble,
     .parallel = true};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -462,7 +462,7 @@ static ps_status run_incident(ps_run *run)
     return run->plan ? PS_OK : tell(run, &j);
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "incident",
     .synopsis = "MESH OUTPUT",
     .description =
@@ -486,5 +486,3 @@ static const ps_program program = {
     .figures = figure_table,
     .allowances = allowances,
     .run = run_incident};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

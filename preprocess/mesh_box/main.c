@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "preprocess/mesh_box/box.h"
 #include "preprocess/mesh_box/figure_table.h"
+#include "preprocess/mesh_box/box.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
@@ -166,7 +166,7 @@ static ps_status run_box(ps_run *run)
     return report(&b, run);
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "mesh-box",
     .synopsis = "OUTPUT",
     .description = "Makes a brick of cells of six tetrahedra each (Kuhn), which share their faces: "
@@ -182,5 +182,3 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .run = run_box};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

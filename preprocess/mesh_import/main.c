@@ -176,7 +176,7 @@ static const ps_allowance allowances[] = {
     {"geo-commands", "a .geo file, or what Gmsh takes for one, that runs programs or writes files"},
     {NULL, NULL}};
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "mesh-import",
     .synopsis = "INPUT [OUTPUT]",
     .description =
@@ -200,5 +200,3 @@ static const ps_program program = {
     .results = 4,
     .allowances = allowances,
     .run = run_import};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -140,7 +140,7 @@ static ps_status run_partition(ps_run *run)
     return PS_OK;
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "mesh-partition",
     .synopsis = "MESH OUTPUT",
     .description =
@@ -156,5 +156,3 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .run = run_partition};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -270,7 +270,7 @@ static ps_status run_surface(ps_run *run)
     return status;
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "mesh-surface",
     .synopsis = "OUTPUT",
     .description =
@@ -286,5 +286,3 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .run = run_surface};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

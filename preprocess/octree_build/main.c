@@ -325,7 +325,7 @@ static ps_status run_build(ps_run *run)
     return PS_OK;
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "octree-build",
     .synopsis = "PARTICLES OUTPUT",
     .description = "Sorts the particles of PARTICLES into an octree of uniform depth and writes "
@@ -342,5 +342,3 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .run = run_build};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -196,7 +196,7 @@ static ps_status run_import(ps_run *run)
     return PS_OK;
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "particle-import",
     .results = 4,
     .synopsis = "INPUT [OUTPUT] | --generate KIND OUTPUT",
@@ -213,5 +213,3 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .run = run_import};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -463,7 +463,7 @@ static ps_status run_slice_assemble(ps_run *run)
     return plan_and_assemble(&product, &again);
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "slice-assemble",
     .results = 3,
     .synopsis = "MESH OUTPUT",
@@ -482,5 +482,3 @@ static const ps_program program = {
     .figures = figure_table,
     .run = run_slice_assemble,
     .parallel = true};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

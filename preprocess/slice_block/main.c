@@ -276,7 +276,7 @@ static ps_status run_slice_block(ps_run *run)
     return ps_journal_tidy(base, &product);
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "slice-block",
     .synopsis = "SLICES [OUTPUT]",
     .description =
@@ -295,5 +295,3 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .run = run_slice_block};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

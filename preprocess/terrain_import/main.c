@@ -232,27 +232,23 @@ static ps_status run_import(ps_run *run)
     return run->plan ? PS_OK : make(&t, &product);
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "terrain-import",
-        .results = 3,
-        .synopsis = "MODEL OUTPUT",
-        .description =
-            "Makes prisms of an elevation model, one and more for each cell, and stations above "
-            "its\n"
-            "ground: NetCDF (COARDS, CF), GeoTIFF or ASCII grids, projected or in degrees. Land "
-            "has\n"
-            "--density between --level and the model, the sea --water less that; or --layer names\n"
-            "surfaces and densities. Gaps are refused unless --gaps says what they are. OUTPUT is\n"
-            "what penstock-prism-field takes as PRISMS and as STATIONS.",
-        .examples = "  penstock-terrain-import dem.nc terrain.h5 --stations above:1m\n"
-                    "  penstock-prism-field terrain.h5 terrain.h5 field.h5\n"
-                    "  penstock-terrain-import top.tif basin.h5 --layer basement.tif,2200 --layer "
-                    "-10000,2670",
-        .options = options,
-        .figures = figure_table,
-        .allowances = allowances,
-        .run = run_import};
-    return ps_main(&program, argc, argv);
-}
+const ps_program ps_this_program = {
+    .name = "terrain-import",
+    .results = 3,
+    .synopsis = "MODEL OUTPUT",
+    .description =
+        "Makes prisms of an elevation model, one and more for each cell, and stations above "
+        "its\n"
+        "ground: NetCDF (COARDS, CF), GeoTIFF or ASCII grids, projected or in degrees. Land "
+        "has\n"
+        "--density between --level and the model, the sea --water less that; or --layer names\n"
+        "surfaces and densities. Gaps are refused unless --gaps says what they are. OUTPUT is\n"
+        "what penstock-prism-field takes as PRISMS and as STATIONS.",
+    .examples = "  penstock-terrain-import dem.nc terrain.h5 --stations above:1m\n"
+                "  penstock-prism-field terrain.h5 terrain.h5 field.h5\n"
+                "  penstock-terrain-import top.tif basin.h5 --layer basement.tif,2200 --layer "
+                "-10000,2670",
+    .options = options,
+    .figures = figure_table,
+    .allowances = allowances,
+    .run = run_import};

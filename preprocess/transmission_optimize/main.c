@@ -154,7 +154,7 @@ static ps_status run_optimize(ps_run *run)
     return PS_OK;
 }
 
-static const ps_program program = {
+const ps_program ps_this_program = {
     .name = "transmission-optimize",
     .synopsis = "OUTPUT",
     .description =
@@ -171,5 +171,3 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .run = run_optimize};
-
-int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -80,17 +80,23 @@ static ps_status make_trees(const ps_clusters *base, ps_clusters *out)
     return status == PS_OK ? ps_hbem_make_leaves(out) : status;
 }
 
-ps_status ps_hbem_derive_clusters(const ps_clusters *base, ps_hbem_space_kind test,
-                                  ps_hbem_space_kind trial, ps_clusters *out)
+/* All but what clusters own. */
+static void begin(const ps_clusters *base, ps_clusters *out)
 {
     *out = *base;
     out->vertices = NULL;
     out->triangles = NULL;
+    memset(out->tree, 0, sizeof out->tree);
+    memset(&out->leaves, 0, sizeof out->leaves);
+}
+
+ps_status ps_hbem_derive_clusters(const ps_clusters *base, ps_hbem_space_kind test,
+                                  ps_hbem_space_kind trial, ps_clusters *out)
+{
+    begin(base, out);
     out->space[0] = test;
     out->space[1] = trial;
     out->same = test == trial;
-    memset(out->tree, 0, sizeof out->tree);
-    memset(&out->leaves, 0, sizeof out->leaves);
     ps_status status = copy_of(base->vertices, 24 * base->vertex_count, (void **)&out->vertices);
     if (status == PS_OK)
         status = copy_of(base->triangles, 12 * base->triangle_count, (void **)&out->triangles);
@@ -168,14 +174,10 @@ static ps_status fill_mirrored(const ps_clusters *base, const ps_reflectors *m, 
 ps_status ps_hbem_mirror_clusters(const ps_clusters *base, const ps_reflectors *mirrors, int copy,
                                   ps_clusters *out)
 {
-    *out = *base;
-    out->vertices = NULL;
-    out->triangles = NULL;
+    begin(base, out);
     out->same = false;
     out->body = base->vertex_count;
     out->turned = ps_reflectors_hand(mirrors, copy) < 0;
-    memset(out->tree, 0, sizeof out->tree);
-    memset(&out->leaves, 0, sizeof out->leaves);
     ps_status status = fill_mirrored(base, mirrors, copy, out);
     if (status != PS_OK) ps_clusters_release(out);
     return status;

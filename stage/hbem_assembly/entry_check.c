@@ -7,6 +7,7 @@
 
 #include "kernels/hbem/pair_reference.h"
 #include "runtime/scope.h"
+#include "stage/hbem_assembly/row_sums.h"
 #include "stage/hbem_assembly/suspects.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
@@ -117,14 +118,6 @@ static ps_status error_of(const examination *e, const int32_t pair[2], double *e
 
 /* ---- all ---- */
 
-/* To two digits, so that a figure does not depend on the last bits. */
-static double two_digits(double value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.1e", value);
-    return strtod(text, NULL);
-}
-
 static void describe(const examination *e, const ps_hbem_suspect *worst, ps_hbem_entry_check *out)
 {
     const ps_hbem_triangle *a = &e->surface->triangles[worst->pair[0]];
@@ -153,7 +146,7 @@ static ps_status examine(const examination *e, const ps_hbem_suspects *list, dou
     out->pairs = list->count;
     if (worst < 0) return PS_OK;
     describe(e, &list->suspect[worst], out);
-    out->error = two_digits(errors[worst]);
+    out->error = ps_hbem_two_digits(errors[worst]);
     return PS_OK;
 }
 

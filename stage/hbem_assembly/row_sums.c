@@ -127,8 +127,7 @@ static void describe(const ps_hbem_space *space, int64_t dof, ps_hbem_row_check 
     }
 }
 
-/* To two digits, so that a figure does not depend on the order of additions. */
-static double two_digits(double value)
+double ps_hbem_two_digits(double value)
 {
     char text[32];
     snprintf(text, sizeof text, "%.1e", value);
@@ -153,7 +152,7 @@ void ps_hbem_row_sums_check(const ps_hbem_space *space, const double *sums, cons
         out->error = error;
         if (!isfinite(error)) break;
     }
-    out->error = two_digits(out->error);
+    out->error = ps_hbem_two_digits(out->error);
     if (out->worst >= 0) describe(space, out->worst, out);
 }
 

@@ -42,6 +42,9 @@ void ps_hbem_row_sums_check(const ps_hbem_space *space, const double *sums, cons
 ps_status ps_hbem_row_sums_judge(const ps_hbem_row_check *check, double limit, const char *name,
                                  const ps_run *run);
 
+/* To two digits, so that a figure does not depend on the last bits. */
+double ps_hbem_two_digits(double value);
+
 /* 10 eps, eps the larger of the tolerances of crosses and rules; fp32: 1e-5 at least. */
 double ps_hbem_row_sums_limit(double tolerance, double rules, ps_precision precision);
 

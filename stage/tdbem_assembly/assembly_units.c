@@ -7,7 +7,6 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "stage/tdbem_assembly/slice_assembly.h"
 #include "runtime/comm.h"
@@ -96,14 +95,6 @@ typedef struct assembly {
     ps_assembly_buffers *buffers; /* of the threads                                             */
 } assembly;
 
-/* Processor time of this thread: figures per core that other work on the machine does not blur. */
-static double thread_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Slices of square column `block`, clipped to this rank. */
 static void square_slices(const ps_slice_tiling *tiling, int64_t block, int64_t *first,
                           int64_t *count)
@@ -183,7 +174,7 @@ static ps_status compute_square(const assembly *a, ps_assembly_buffers *buffers,
                                 ps_interaction_tile *tile, ps_interaction_tile *mirror)
 {
     const ps_assembly_plan *plan = a->plan;
-    double start = plan->devices ? ps_clock() : thread_seconds();
+    double start = plan->devices ? ps_clock() : ps_thread_seconds();
     if (plan->devices) {
         PS_TRY(ps_assembly_devices_compute(plan->devices, tile, mirror));
     } else {
@@ -191,7 +182,7 @@ static ps_status compute_square(const assembly *a, ps_assembly_buffers *buffers,
                                            plan->unsymmetric ? mirror : NULL, buffers->workspace,
                                            plan->workspace_bytes));
     }
-    buffers->seconds += (plan->devices ? ps_clock() : thread_seconds()) - start;
+    buffers->seconds += (plan->devices ? ps_clock() : ps_thread_seconds()) - start;
     buffers->pairs += tile->pairs;
     buffers->entries += tile->rows * tile->slices * (mirror ? 2 : 1);
     return mirror && !plan->devices && !plan->unsymmetric
@@ -226,12 +217,12 @@ static int64_t mirror_of(const ps_assembly_plan *plan, int64_t unit)
 static ps_status write_unit(const assembly *a, int64_t unit, bool mirrored,
                             ps_assembly_buffers *buffers)
 {
-    double start = thread_seconds();
+    double start = ps_thread_seconds();
     PS_TRY(ps_assembly_certificate_add(a->certificate, unit, &buffers->tile));
     if (mirrored && a->plan->unsymmetric)
         PS_TRY(ps_assembly_certificate_add(a->certificate, mirror_of(a->plan, unit),
                                            &buffers->mirror));
-    buffers->passivity_seconds += thread_seconds() - start;
+    buffers->passivity_seconds += ps_thread_seconds() - start;
     PS_TRY(keep_near(buffers, &buffers->tile));
     PS_TRY(write_square(a, buffers, &buffers->tile));
     if (!mirrored) return PS_OK;
