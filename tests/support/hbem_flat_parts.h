@@ -253,9 +253,9 @@ static inline int64_t hbem_flat_missed(const hbem_flat_parts *f, const ps_hbem_o
 {
     const ps_hmatrix_leaf *first = &f->leaves[0];
     PS_SCOPED_MEMORY double *exact =
-                                hbem_block(op, (ps_hbem_range){first->row_begin, first->row_end},
-                                           (ps_hbem_range){first->column_begin, first->column_end}),
-                            most = 0;
+        hbem_block(op, (ps_hbem_range){first->row_begin, first->row_end},
+                   (ps_hbem_range){first->column_begin, first->column_end});
+    double most = 0;
     int64_t missed = 0;
 #pragma omp parallel for reduction(+ : missed) reduction(max : most)
     for (int64_t c = 0; c < f->copies; ++c) {
