@@ -163,9 +163,10 @@ static int64_t widest(const ps_fmm_result_header *h)
     return h->components * (h->hessian ? 6 : 3);
 }
 
-int64_t ps_fmm_result_write_bytes(const ps_fmm_result_header *h, int64_t rows)
+int64_t ps_fmm_result_write_bytes(const ps_fmm_result_header *h, int64_t rows, int64_t targets)
 {
-    return 8 * widest(h) * rows + ps_store_writer_bytes(8 * widest(h) * rows);
+    int64_t row = 8 * widest(h);
+    return row * rows + ps_store_writer_bytes(row * rows) - row * (rows - targets);
 }
 
 static ps_status take_room(ps_fmm_result *file, int64_t rows, row_room **out)

@@ -29,8 +29,10 @@ ps_status ps_fmm_result_create(const char *path, const ps_store_identity *identi
                                const ps_fmm_result_header *header, ps_fmm_result **out);
 ps_store *ps_fmm_result_store(ps_fmm_result *file); /* for attributes and inputs; borrowed */
 int64_t ps_fmm_result_chunk_rows(int64_t count);    /* targets of a chunk; the last has fewer */
-/* Bytes that writing a chunk of so many targets takes, of each thread. */
-int64_t ps_fmm_result_write_bytes(const ps_fmm_result_header *header, int64_t rows);
+/* Bytes that writing a chunk of `rows` takes, of each thread; with fewer targets the rest of it is
+ * zeros, which are compressed to nothing. */
+int64_t ps_fmm_result_write_bytes(const ps_fmm_result_header *header, int64_t rows,
+                                  int64_t targets);
 /* Version that a file with such results has. */
 int ps_fmm_result_version(const ps_fmm_result_header *header);
 /* Writes chunk c: values[rows][stride] as results of kernels/fmm lie: values of all components of

@@ -46,10 +46,15 @@ static ps_status make_room(const fmm_problem *p, int64_t samples, fmm_check **ou
 
 int64_t fmm_check_bytes(const fmm_problem *p, int64_t samples)
 {
+    return 8 * (2 + 3 + 2 * ps_fmm_sum_rows(&p->sum)) * samples;
+}
+
+int64_t fmm_check_summing_bytes(const fmm_problem *p, int64_t samples)
+{
     int64_t sides = p->fmm.sides, rows = ps_fmm_sum_rows(&p->sum),
             some = samples < BATCH ? samples : BATCH;
     if (samples == 0) return 0;
-    return 8 * (2 + 3 + 2 * rows) * samples + 8 * BLOCKS * (rows * some + sides) +
+    return 8 * BLOCKS * (rows * some + sides) +
            omp_get_max_threads() *
                (8 * (3 + sides) * SPAN +
                 (ps_fmm_sum_is_plain(&p->sum) ? 0 : 8 * ps_fmm_sum_room(&p->sum, some)));

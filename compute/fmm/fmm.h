@@ -313,8 +313,11 @@ ps_status fmm_sink_read(const fmm_sink *sink, int64_t chunk, double *room, doubl
 ps_status fmm_sink_write(fmm_sink *sink, int64_t memory, ps_fmm_result *file);
 /* Where results are until they are written. */
 typedef enum fmm_sink_way { FMM_SINK_FILE, FMM_SINK_MEMORY, FMM_SINK_STRAIGHT } fmm_sink_way;
-/* Bytes of a thread that writes, and how many have room. */
+/* Bytes of a thread that writes, of several (the last chunk may be short), and how many have room.
+ */
 int64_t fmm_sink_writer_bytes(int64_t targets, const ps_fmm_sum *sum, fmm_sink_way way);
+int64_t fmm_sink_writing_bytes(int64_t targets, const ps_fmm_sum *sum, fmm_sink_way way,
+                               int64_t writers);
 int fmm_sink_writers(int64_t targets, const ps_fmm_sum *sum, fmm_sink_way way, int64_t memory);
 
 /* ---- tasks: flow.c, tasks.c ---- */
@@ -457,7 +460,9 @@ ps_status fmm_check_open(const fmm_problem *p, int64_t samples, fmm_check **out)
 /* Random targets of even strata of some tiles of particles; a quarter more that are the outermost
  * of their leaves, the densest leaf's among them. The same whatever the ranks and the memory. */
 ps_status fmm_samples_open(const fmm_problem *p, int64_t samples, fmm_check **out);
-int64_t fmm_check_bytes(const fmm_problem *p, int64_t samples); /* with what summing takes */
+/* What samples take, and what summing them takes beside. */
+int64_t fmm_check_bytes(const fmm_problem *p, int64_t samples);
+int64_t fmm_check_summing_bytes(const fmm_problem *p, int64_t samples);
 void fmm_check_close(fmm_check **check);
 /* Direct sums over all sources, once: of the pool if that holds them, else of the file, by as many
  * threads as have room in `memory`. Collective: each rank sums its part; the bits are the same

@@ -7,6 +7,7 @@
 /* The queue's, with a few accesses and edges, and the record of a task. */
 enum { TASK_BYTES = 1000, QUEUE_BYTES = 1 << 19, GAPS = 24 };
 
+static bool has_tasks(const fmm_run *r) { return !r->resident && !r->adaptive; }
 static bool has_stretches(const fmm_run *r) { return r->adaptive && !r->problem.header->sorted; }
 
 /* Particles of a stretch: a chunk of the output. */
@@ -67,15 +68,24 @@ static int64_t writer_bytes(const fmm_run *r, bool in_memory)
     return fmm_sink_writer_bytes(p->header->count[1], &p->sum, way_of(r, in_memory));
 }
 
+/* Of the samples that check and that tell the accuracy. */
+static int64_t samples_bytes(const fmm_run *r,
+                             int64_t (*bytes)(const fmm_problem *p, int64_t samples))
+{
+    const fmm_problem *p = &r->problem;
+    return bytes(p, r->options->check) +
+           bytes(p, p->accuracy > 0 ? fmm_samples_wanted(p) * 5 / 4 : 0);
+}
+
 /* What stays from the plan to the end. */
 static void add_fixed(const fmm_run *r, int64_t staging, ps_ledger *l)
 {
     const fmm_problem *p = &r->problem;
     ps_ledger_add(l, PS_ROOM_HOST, "unpacking",
                   r->run->threads * ps_store_reader_bytes(ps_octree_file_store(p->file)));
-    ps_ledger_add(l, PS_ROOM_HOST, "samples",
-                  fmm_check_bytes(p, r->options->check) +
-                      fmm_check_bytes(p, p->accuracy > 0 ? fmm_samples_wanted(p) * 5 / 4 : 0));
+    ps_ledger_add(l, PS_ROOM_HOST, "samples", samples_bytes(r, fmm_check_bytes));
+    if (!has_tasks(r))
+        ps_ledger_add(l, PS_ROOM_HOST, "summing", samples_bytes(r, fmm_check_summing_bytes));
     ps_ledger_add(l, PS_ROOM_HOST, "sums",
                   r->groups * FMM_PARTS * p->fmm.sides * (int64_t)sizeof(fmm_sums));
     if (r->keeps)
@@ -101,7 +111,7 @@ static void add_phases(const fmm_run *r, bool in_memory, int64_t pieces, int64_t
                        ps_ledger *l)
 {
     bool whole = pieces >= r->whole_bytes;
-    bool tasks = !r->resident && !r->adaptive;
+    bool tasks = has_tasks(r);
     int64_t reader = fmm_source_bytes(&r->problem),
             workers = tasks ? r->work.workers * fmm_scratch_bytes(&r->problem) : 0;
     /* Pieces that come and go leave gaps in the heap. */
@@ -109,8 +119,10 @@ static void add_phases(const fmm_run *r, bool in_memory, int64_t pieces, int64_t
     if (!r->adaptive) /* it has read all before, in less than its staging */
         ps_ledger_add(l, PS_ROOM_HOST, "reading", whole ? r->run->threads * reader : reader);
     if (whole) ps_ledger_drop(l, "reading");
-    if (tasks) {
+    if (tasks) { /* samples are summed before the first of them */
         ps_ledger_add(l, PS_ROOM_HOST, "workers", workers);
+        ps_ledger_add(l, PS_ROOM_HOST, "summing", samples_bytes(r, fmm_check_summing_bytes));
+        ps_ledger_drop(l, "summing");
         ps_ledger_add(l, PS_ROOM_HOST, "tasks", QUEUE_BYTES + r->tasks * TASK_BYTES);
     }
     ps_ledger_drop(l, "reading");
@@ -123,7 +135,9 @@ static void add_phases(const fmm_run *r, bool in_memory, int64_t pieces, int64_t
         if (!fmm_adaptive_is_straight(r)) ps_ledger_drop(l, "leaving");
     }
     if (has_results(r))
-        ps_ledger_add(l, PS_ROOM_HOST, "writing", writers * writer_bytes(r, in_memory));
+        ps_ledger_add(l, PS_ROOM_HOST, "writing",
+                      fmm_sink_writing_bytes(r->problem.header->count[1], &r->problem.sum,
+                                             way_of(r, in_memory), writers));
 }
 
 static int64_t disk_bytes(const fmm_run *r, bool in_memory, bool in_core)
@@ -166,7 +180,8 @@ static int64_t room_for_pieces(const fmm_run *r, const ps_ledger *l)
     if (all.most[PS_ROOM_HOST] <= budget) return r->whole_bytes;
     add_phases(r, false, 0, 0, &least);
     int64_t left = budget - least.now[PS_ROOM_HOST] - ps_ledger_most(&least, "reading") -
-                   ps_ledger_most(&least, "workers") - ps_ledger_most(&least, "tasks");
+                   ps_ledger_most(&least, "workers") -
+                   ps_larger(ps_ledger_most(&least, "tasks"), ps_ledger_most(&least, "summing"));
     left -= left / (GAPS + 1) + 1; /* rounded, gaps and all must not be a byte more */
     if (left >= r->whole_bytes) left = r->whole_bytes - 1;
     return left > r->largest_bytes ? left : r->largest_bytes;

@@ -232,18 +232,39 @@ static int64_t writer_words(int values, fmm_sink_way way)
     return way == FMM_SINK_STRAIGHT ? 0 : way == FMM_SINK_MEMORY ? values : 1 + 2 * values;
 }
 
-int64_t fmm_sink_writer_bytes(int64_t targets, const ps_fmm_sum *sum, fmm_sink_way way)
+static int64_t chunks_of(int64_t targets)
 {
     int64_t rows = chunk_rows(targets);
+    return rows ? (targets + rows - 1) / rows : 1;
+}
+
+/* Of a chunk that has so many targets. */
+static int64_t chunk_bytes(int64_t targets, const ps_fmm_sum *sum, fmm_sink_way way, int64_t some)
+{
     const ps_fmm_result_header header = {.components = ps_fmm_sum_components(sum),
                                          .hessian = sum->derivatives > 1};
-    return 8 * rows * writer_words(ps_fmm_sum_rows(sum), way) +
-           ps_fmm_result_write_bytes(&header, rows);
+    return 8 * some * writer_words(ps_fmm_sum_rows(sum), way) +
+           ps_fmm_result_write_bytes(&header, chunk_rows(targets), some);
+}
+
+int64_t fmm_sink_writer_bytes(int64_t targets, const ps_fmm_sum *sum, fmm_sink_way way)
+{
+    return chunk_bytes(targets, sum, way, chunk_rows(targets));
+}
+
+int64_t fmm_sink_writing_bytes(int64_t targets, const ps_fmm_sum *sum, fmm_sink_way way,
+                               int64_t writers)
+{
+    int64_t rows = chunk_rows(targets), chunks = chunks_of(targets),
+            last = writers < chunks ? rows : targets - (chunks - 1) * rows;
+    if (writers == 0) return 0;
+    return (writers - 1) * fmm_sink_writer_bytes(targets, sum, way) +
+           chunk_bytes(targets, sum, way, last);
 }
 
 int fmm_sink_writers(int64_t targets, const ps_fmm_sum *sum, fmm_sink_way way, int64_t memory)
 {
-    int64_t rows = chunk_rows(targets), chunks = rows ? (targets + rows - 1) / rows : 1;
+    int64_t chunks = chunks_of(targets);
     int64_t writers = memory / fmm_sink_writer_bytes(targets, sum, way);
     if (writers > omp_get_max_threads()) writers = omp_get_max_threads();
     if (writers > chunks) writers = chunks;

@@ -92,6 +92,7 @@ commands = [
     "fmm rim.tree.h5 {} --accuracy 1e-3 --tree uniform",
     "fmm rim.tree.h5 {} --accuracy 1e-3 --tree adaptive",
     "fmm spill.h5 {} --order 3",
+    "fmm spill.h5 {} --accuracy 1e-3 --tree uniform",
     f"tdbem-march hard.h5 small.hdf {{}} {wave} --lining lining.h5 --admittance all:b0=.1:pole=.5,.6",
     "dgtd-march wire.model.h5 {} --steps 6",
     "dgtd-march ports.model.h5 {} --steps 6",
