@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/program.h"
@@ -90,11 +91,25 @@ int64_t ps_ledger_left(const ps_ledger *ledger, int64_t host_memory)
     return host_memory - ledger->now[PS_ROOM_HOST] - JITTER;
 }
 
+static int64_t disk_of(const ps_ledger *ledger)
+{
+    return ledger->most[PS_ROOM_DISK] + ledger->most[PS_ROOM_STATES];
+}
+
 static ps_status check_disk(const ps_ledger *ledger)
 {
-    int64_t most = ledger->most[PS_ROOM_DISK];
+    int64_t most = disk_of(ledger), sure = ledger->most[PS_ROOM_DISK];
     int64_t room = ledger->output && most > 0 ? ps_path_room(ledger->output) : INT64_MAX;
-    if (room >= most || room + ps_path_beside(ledger->output) >= most) return PS_OK;
+    int64_t beside = room < most ? ps_path_beside(ledger->output) : 0;
+    if (room >= most || room + beside >= most) return PS_OK;
+    if (room + beside >= sure) {
+        ps_warning(
+            "%s: checkpoints may take up to %.1f MB, less as far as they are compressed, and "
+            "%.1f MB are free there; a run that fills the disk ends with its last one, from "
+            "which the same command goes on",
+            ledger->output, 1e-6 * (double)(most - sure), 1e-6 * (double)room);
+        return PS_OK;
+    }
     return ps_fail(PS_EXHAUSTED,
                    "%s: the run writes up to %.1f MB, but only %.1f MB are free there; free some "
                    "space or write elsewhere",
@@ -130,7 +145,7 @@ void ps_ledger_report(const ps_ledger *ledger, const struct ps_run *run, ps_repo
     ps_report_int(report, "least_memory", least);
     if (ledger->most[PS_ROOM_DEVICE] > 0)
         ps_report_int(report, "device_memory", ledger->most[PS_ROOM_DEVICE]);
-    ps_report_int(report, "disk", ledger->most[PS_ROOM_DISK]);
+    ps_report_int(report, "disk", disk_of(ledger));
     if (run->output) ps_report_int(report, "disk_free", ps_path_room(run->output));
     ps_report_section(report, "ledger");
     for (int i = 0; i < ledger->count; ++i)

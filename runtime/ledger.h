@@ -23,7 +23,15 @@
 
 struct ps_run;
 
-typedef enum ps_ledger_room { PS_ROOM_HOST, PS_ROOM_DEVICE, PS_ROOM_DISK, PS_ROOMS } ps_ledger_room;
+/* PS_ROOM_STATES: of the disk, too, for checkpoints that compression makes much smaller, at their
+ * size before: how small shows only then. */
+typedef enum ps_ledger_room {
+    PS_ROOM_HOST,
+    PS_ROOM_DEVICE,
+    PS_ROOM_DISK,
+    PS_ROOM_STATES,
+    PS_ROOMS
+} ps_ledger_room;
 
 enum { PS_LEDGER_LINES = 24 };
 
@@ -72,7 +80,8 @@ int64_t ps_ledger_left(const ps_ledger *ledger, int64_t host_memory);
 /* Where little of the budget would be left, blocks go back to the system as soon as they are freed
  * from here on. PS_EXHAUSTED where the peak of host memory is above --host-memory: with the least
  * that would do, the largest lines, and `advice`: what needs less; and where the disk of the output
- * has less room than the lines of it say, with what an earlier start has left there of the run. */
+ * has less room than the lines of it say, with what an earlier start has left there of the run.
+ * Where it is checkpoints alone that may not fit, this is warned of. */
 ps_status ps_ledger_check(const ps_ledger *ledger, int64_t host_memory, const char *advice);
 
 /* What --plan tells of every program, outside of sections: memory, least_memory, device_memory,

@@ -69,7 +69,8 @@ void run_state_open(solve_problem *p, run_state *out)
 
 void run_state_plan(const solve_problem *p, int64_t doubles, ps_ledger *ledger)
 {
-    ps_ledger_add(ledger, PS_ROOM_DISK, "states", p->trial ? 0 : (p->run->keep + 1) * 8 * doubles);
+    ps_ledger_add(ledger, PS_ROOM_STATES, "states",
+                  p->trial ? 0 : (p->run->keep + 1) * 8 * doubles);
 }
 
 ps_status run_state_save(run_state *s, int64_t step, bool always)

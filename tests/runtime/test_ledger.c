@@ -62,6 +62,21 @@ static void planned_is_what_is_taken(void **state)
     PS_FREE(p.a, p.b);
 }
 
+/* What a disk cannot have is refused, checkpoints that it may have are not. */
+static void checkpoints_alone_are_not_refused(void **state)
+{
+    enum { MORE = 60 /* bits, than any disk has */ };
+    ps_ledger l;
+    (void)state;
+    ps_ledger_open_empty(&l);
+    l.output = "out.h5";
+    ps_ledger_add(&l, PS_ROOM_DISK, "files", 9);
+    ps_ledger_add(&l, PS_ROOM_STATES, "states", (int64_t)1 << MORE);
+    check_ok(ps_ledger_check(&l, 1 << 20, NULL));
+    ps_ledger_add(&l, PS_ROOM_DISK, "files", (int64_t)1 << MORE);
+    check_fails(ps_ledger_check(&l, 1 << 20, NULL), PS_EXHAUSTED, "out.h5: the run writes up to");
+}
+
 static void refusal_names_least_and_lines(void **state)
 {
     ps_ledger l;

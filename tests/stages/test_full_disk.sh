@@ -90,8 +90,14 @@ all() {
     on_disk o.h5 write:8 penstock-octree-build many.h5 disk/o.h5 --height 4 --checkpoint-every 1step
     on_disk b.h5 write:2 penstock-slice-block slices.h5 disk/b.h5 --checkpoint-every 1step
     on_disk g.h5 write:60 penstock-gravity-invert obs.txt mesh.msh disk/g.h5 --bounds 0,900 --checkpoint-every 3steps
-    [ ! -e load.hdf ] || # built without FFTW
+    if [ -e load.hdf ]; then # built with FFTW
         on_disk p.hdf fsync:2 penstock-schwarz-solve load.hdf disk/p.hdf --slabs 6 --checkpoint-every 1steps
+        # Room for the output and for checkpoints as they are compressed, not as they are planned.
+        ballast
+        truncate -s -1M disk/ballast
+        expect 0 "less as far as they are compressed" penstock-schwarz-solve load.hdf disk/p.hdf --slabs 6 --checkpoint-every 1steps
+        rm disk/*
+    fi
     keeps=no
     on_disk m.hdf write:2 penstock-gravity-model disk/m.hdf --preset chx-1 --nodes 61,41,17
     on_disk e.h5 write:2 penstock-terrain-import heights.asc disk/e.h5 --stations above:1m
