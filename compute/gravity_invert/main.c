@@ -171,15 +171,15 @@ static void fill_ledger(const inversion *v, ps_ledger *ledger)
         8 * (v->mesh.cells * (v->options.field == FIELD_GRAVITY ? 8 : 10) + v->stations.count * 6));
 }
 
-static ps_status report_plan(const inversion *v, const ps_ledger *ledger)
+static void report_plan(const inversion *v, const ps_ledger *ledger)
 {
     ps_report *r = ps_report_new(v->run);
     ps_report_int(r, "stations", v->stations.count);
     ps_report_int(r, "cells", v->mesh.cells);
     ps_report_int(r, "unknowns", v->length);
+    ps_report_text(r, "time_needs", "how many products the values take to be explained");
     ps_ledger_report(ledger, v->run, r);
     ps_report_print(&r);
-    return PS_OK;
 }
 
 /* ---- results ---- */
@@ -323,8 +323,9 @@ static ps_status run_invert(ps_run *run)
     PS_TRY(ps_path_end_watch());
     PS_TRY(smooth_make(&v));
     fill_ledger(&v, &ledger);
-    if (run->plan) return report_plan(&v, &ledger);
+    if (run->plan) report_plan(&v, &ledger);
     PS_TRY(ps_ledger_check(&ledger, run->host_memory, "a coarser mesh"));
+    if (run->plan) return PS_OK;
     return compute(&v, &product);
 }
 

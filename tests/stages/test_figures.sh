@@ -45,7 +45,22 @@ say() {
         *) penstock-$name "$@" --plan --json -q > "$name.plan.json" 2> err || { cat err; fail "$name $* --plan"; } ;;
     esac
     penstock-$name "$@" --json -q > "$name.json" 2> err || { cat err; fail "$name $*"; }
+    again "$name" "$@"
     count=$((count + 1))
+}
+# again NAME ARGUMENTS...: up to date, refused for its memory, stopped: what is printed then is kept as well; the run is completed.
+again() {
+    local name=$1 code
+    shift
+    penstock-$name "$@" --json -q > "$name.again.json" 2> err || { cat err; fail "$name $*, once more"; }
+    [ -s "$name.plan.json" ] || return 0
+    penstock-$name "$@" --plan --host-memory 1M --json -q > "$name.refused.json" 2> err
+    code=$?
+    [ $code -eq 4 ] || { cat err; fail "$name $* --host-memory 1M: $code"; }
+    penstock-$name "$@" --force --stop-after 1ms --json -q > "$name.stopped.json" 2> err
+    code=$?
+    [ $code -eq 75 ] || [ $code -eq 0 ] || { cat err; fail "$name $* --stop-after 1ms: $code"; }
+    penstock-$name "$@" --json -q > /dev/null 2> err || { cat err; fail "$name $*, completed"; }
 }
 # more NAME ARGUMENTS...: another run of it, also of another file
 more() {
