@@ -148,6 +148,7 @@ class Mesh:
     """points [n][3] in m, cells [m][3 or 4], tags [m], names of tags, data of cells and points by name."""
 
     def __init__(self, points, cells, tags=None, names=None, cell_data=None, point_data=None, attrs=None):
+        self.stored = np.asarray(points).dtype  # what write_mesh judges the precision by
         self.points, self.cells = lib.numbers(points, what="points"), np.asarray(cells)
         self.tags = np.zeros(len(self.cells), np.int32) if tags is None else np.asarray(tags)
         self.names, self.cell_data, self.point_data = names or {}, cell_data or {}, point_data or {}

@@ -209,7 +209,7 @@ def write_mesh(path, mesh, tags=None, names=None):
     else:
         raise PenstockError(f"{type(mesh).__name__}: a Mesh, (points, cells), or a mesh of meshio or pyvista is expected", 2)
     names = {**known, **(names or {})}
-    stored = np.asarray(points).dtype
+    stored = mesh.stored if isinstance(mesh, Mesh) else np.asarray(points).dtype
     points, lines, number = _numbers(points, what="points"), [], 0
     if points.ndim == 2 and points.shape[1] == 2:
         points = np.column_stack([points, np.zeros(len(points))])

@@ -162,6 +162,9 @@ class Files(unittest.TestCase):
             self.assertAlmostEqual(penstock.import_mesh(((corners + there).astype(kind), tetra), "far.hdf", force=True)["volume"], 4.5)
         with self.assertRaisesRegex(penstock.PenstockError, "points of float32 are rounded to 0.28"):
             penstock.import_mesh(((corners + 4649776).astype("f4"), tetra), "none.hdf")
+        np.savez("far.npz", points=(corners + 4649776).astype("f4"), cells=tetra)
+        with self.assertRaisesRegex(penstock.PenstockError, "points of float32 are rounded to 0.28"):
+            penstock.import_mesh("far.npz", "none.hdf")
 
     @needs("h5py")
     def test_cgns_of_several_parts(self):
