@@ -1,3 +1,4 @@
+#include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "store_model.h"
 #include "tests/support/dataset_spec.h"
