@@ -61,7 +61,7 @@ static int digits_of(double x, int *decimals, int *last)
     int zeros = 0;
     while (*digit == '0' && zeros < 8) --digit, ++zeros;
     *decimals = 8 - zeros - atoi(end + 1);
-    *last = *digit - '0';
+    *last = (*digit == '.' ? digit[-1] : *digit) - '0';
     return 9 - zeros;
 }
 
