@@ -10,32 +10,78 @@
 
 /* ---- skeleton ---- */
 
-/* int phi K(., y) 4 pi by the mean over the points y of a creased pivot of the other side. */
-template <int side, int kernel, int wave, typename real>
-__device__ __noinline__ number<real, parts_of(wave)> integral_at(const far_leaf<real> &leaf,
-                                                                 int dof, int64_t pivot)
+/* A point of the rule of a leaf in a triangle, with its weight. */
+template <typename real>
+PS_INLINE real weighted_point(const far_leaf<real> &leaf, int entry, const place<real> &t, int q,
+                              real y[3])
 {
-    constexpr int own_kernel = side == 0 ? exchanged(kernel) : kernel;
+    const real *h = leaf.shared->rule[q];
+    point_at(t, h, y);
+    return hats_at(h, entry & 7) * h[3] * t.jacobian;
+}
+
+/* Of function i, for pivots from `first` on: int phi K(., y) 4 pi. */
+template <int side, int own_kernel, int wave, int AT_ONCE, typename real>
+PS_INLINE void sum_points(const far_leaf<real> &leaf, int i, int first, int rank,
+                          const far_shared<real, parts_of(wave)> &shared,
+                          number<real, parts_of(wave)> sum[AT_ONCE])
+{
     const ps_hbem_device_side *own = leaf.side[side];
-    const int count = points_of(leaf, 1 - side, pivot);
-    number<real, parts_of(wave)> sum = zero_number<real, parts_of(wave)>();
+    const int dof = leaf.begin[side] + i;
+    for (int c = 0; c < AT_ONCE; ++c) sum[c] = zero_number<real, parts_of(wave)>();
     for (int e = own->entry_start[dof]; e < own->entry_start[dof + 1]; ++e) {
         place<real> t;
-        const int entry = own->entry[e];
-        place_at(&leaf.triangles[entry >> 3], leaf.shared->origin, &t);
-        for (int n = 0; n < leaf.shared->points * count; ++n) {
-            const real *h = leaf.shared->rule[n / count];
-            real weight = hats_at(h, entry & 7) * h[3] * t.jacobian / (real)count;
-            real x[3], y[3], normal[3];
-            point_of(leaf, 1 - side, pivot, n % count, x, normal);
-            point_at(t, h, y);
-            real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
-            number<real, parts_of(wave)> value =
-                kernel_at<own_kernel, wave>(d, normal, t.normal, leaf.k);
-            for (int p = 0; p < parts_of(wave); ++p) sum.part[p] += weight * value.part[p];
+        place_at(&leaf.triangles[own->entry[e] >> 3], leaf.shared->origin, &t);
+        for (int q = 0; q < leaf.shared->points; ++q) {
+            real y[3], weight = weighted_point(leaf, own->entry[e], t, q, y);
+#pragma unroll
+            for (int c = 0; c < AT_ONCE; ++c) {
+                const real *x = shared.pivot[min(first + c, rank - 1)];
+                real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
+                number<real, parts_of(wave)> value =
+                    kernel_at<own_kernel, wave>(d, x + 3, t.normal, leaf.k);
+                for (int p = 0; p < parts_of(wave); ++p)
+                    sum[c].part[p] += weight * value.part[p];
+            }
         }
     }
-    return sum;
+}
+
+/* The same where some are creased: means over their points, which are in shared memory. */
+template <int side, int own_kernel, int wave, int AT_ONCE, typename real>
+__device__ __noinline__ void sum_means(const far_leaf<real> &leaf, int i, int count,
+                                       const far_shared<real, parts_of(wave)> &shared,
+                                       number<real, parts_of(wave)> out[AT_ONCE])
+{
+    const ps_hbem_device_side *own = leaf.side[side];
+    const int dof = leaf.begin[side] + i;
+    number<real, parts_of(wave)> sum[AT_ONCE];
+    for (int c = 0; c < AT_ONCE; ++c) sum[c] = zero_number<real, parts_of(wave)>();
+    for (int e = own->entry_start[dof]; e < own->entry_start[dof + 1]; ++e) {
+        place<real> t;
+        place_at(&leaf.triangles[own->entry[e] >> 3], leaf.shared->origin, &t);
+        for (int q = 0; q < leaf.shared->points; ++q) {
+            real y[3], weight = weighted_point(leaf, own->entry[e], t, q, y);
+#pragma unroll
+            for (int c = 0; c < AT_ONCE; ++c) {
+                if (c >= count) break;
+#pragma unroll 2
+                for (int n = 0; n < shared.many[c]; ++n) {
+                    const real *x = shared.source.point[c * MEAN_MOST + n].x;
+                    real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
+                    number<real, parts_of(wave)> value = kernel_at<own_kernel, wave>(
+                        d, shared.source.normal[c * MEAN_MOST + n].n, t.normal, leaf.k);
+                    for (int p = 0; p < parts_of(wave); ++p)
+                        sum[c].part[p] += weight * value.part[p];
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int c = 0; c < AT_ONCE; ++c) {
+        const real share = c < count ? 1 / (real)shared.many[c] : 0;
+        for (int p = 0; p < parts_of(wave); ++p) out[c].part[p] = share * sum[c].part[p];
+    }
 }
 
 /* Vectors of crosses [from, rank) of functions of `side` against the kernel at the pivots of the
@@ -46,45 +92,36 @@ __device__ void integrate(const point_matrix<real, kernel, wave> &points,
                           int from, far_shared<real, parts_of(wave)> &shared, real *out)
 {
     enum { AT_ONCE = sizeof(real) == 4 && !wave ? 8 : 4, parts = parts_of(wave) };
+    static_assert(AT_ONCE * MEAN_MOST <= SOURCES, "points of so many pivots are shared");
     constexpr int own_kernel = side == 0 ? exchanged(kernel) : kernel;
-    const ps_hbem_device_side *own = leaf.side[side];
     const int n = s.length[side];
     for (int e = threadIdx.x; e < s.rank * points.PLANES; e += blockDim.x) {
         const int l = e / points.PLANES, c = e % points.PLANES;
         shared.pivot[l][c] =
             points.at[1 - side][(size_t)c * s.length[1 - side] + s.pivot[1 - side][l]];
     }
-    __syncthreads();
-    for (int i = team_thread(); i < n; i += team_threads())
-        for (int first = from; first < s.rank; first += AT_ONCE) {
-            const int dof = leaf.begin[side] + i, count = min((int)AT_ONCE, s.rank - first);
+    for (int first = from; first < s.rank; first += AT_ONCE) {
+        const int count = min((int)AT_ONCE, s.rank - first), warp = threadIdx.x / WARP;
+        __syncthreads();
+        bool creased = false;
+        for (int c = 0; points.PLANES > 3 && c < count; ++c)
+            creased |= isnan(shared.pivot[first + c][0]);
+        for (int c = warp; creased && c < count; c += blockDim.x / WARP)
+            shared.many[c] = points.share_points(1 - side, s.pivot[1 - side][first + c],
+                                                 c * MEAN_MOST, threadIdx.x % WARP, WARP);
+        if (creased) __syncthreads();
+        for (int i = team_thread(); i < n; i += team_threads()) {
             number<real, parts> sum[AT_ONCE];
-            for (int c = 0; c < AT_ONCE; ++c) sum[c] = zero_number<real, parts>();
-            for (int e = own->entry_start[dof]; e < own->entry_start[dof + 1]; ++e) {
-                place<real> t;
-                const int entry = own->entry[e];
-                place_at(&leaf.triangles[entry >> 3], leaf.shared->origin, &t);
-                for (int q = 0; q < leaf.shared->points; ++q) {
-                    const real *h = leaf.shared->rule[q];
-                    real weight = hats_at(h, entry & 7) * h[3] * t.jacobian, y[3];
-                    point_at(t, h, y);
-#pragma unroll
-                    for (int c = 0; c < AT_ONCE; ++c) {
-                        const real *x = shared.pivot[min(first + c, s.rank - 1)];
-                        real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
-                        number<real, parts> value =
-                            kernel_at<own_kernel, wave>(d, x + 3, t.normal, leaf.k);
-                        for (int p = 0; p < parts; ++p) sum[c].part[p] += weight * value.part[p];
-                    }
-                }
-            }
+            if (creased) { /* apart, so that the others stay in registers */
+                number<real, parts> means[AT_ONCE];
+                sum_means<side, own_kernel, wave, AT_ONCE>(leaf, i, count, shared, means);
+                for (int c = 0; c < AT_ONCE; ++c) sum[c] = means[c];
+            } else
+                sum_points<side, own_kernel, wave, AT_ONCE>(leaf, i, first, s.rank, shared, sum);
 #pragma unroll
             for (int c = 0; c < AT_ONCE; ++c) {
                 if (c >= count) break;
                 const int l = first + c;
-                if (points.PLANES > 3 && isnan(shared.pivot[l][0]))
-                    sum[c] = integral_at<side, kernel, wave>(
-                        leaf, dof, leaf.begin[1 - side] + s.pivot[1 - side][l]);
                 const real *row = s.triangle[side] + (size_t)l * s.limit * parts;
                 if (side == 0)
                     for (int p = 0; p < parts; ++p) sum[c].part[p] *= (real)(1 / (4 * M_PI));
@@ -96,6 +133,7 @@ __device__ void integrate(const point_matrix<real, kernel, wave> &points,
                 store(out + (size_t)l * parts * n, n, i, sum[c]);
             }
         }
+    }
 }
 
 /* Rows and columns of the sample: one of each group of normals and one on a crease first, then by
@@ -206,11 +244,7 @@ __device__ bool skeleton_leaf(const ps_hbem_far_launch &in, far_leaf<real> &leaf
     enum { parts = parts_of(wave), TRIES = 3 };
     point_matrix<real, kernel, wave> points;
     crosses<real, parts> s;
-    for (int side = 0; side < 2; ++side) points.length[side] = leaf.length[side];
-    points.at[0] = memory.points;
-    points.at[1] = memory.points + (size_t)points.PLANES * leaf.length[0];
-    points.k = leaf.k;
-    points.fill(leaf);
+    points.fill(leaf, memory.points);
     start_crosses(in, leaf, memory, shared, shared.source.gap, s);
     real *vectors[2] = {memory.vectors, memory.vectors + (size_t)s.limit * parts * s.length[0]};
     const int rows = min((int)CHECK_ROWS, s.length[0]);

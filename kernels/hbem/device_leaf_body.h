@@ -6,9 +6,9 @@
 #define PS_KERNELS_HBEM_DEVICE_LEAF_BODY_H
 
 #include "kernels/hbem/device_cross_body.h"
-#include "kernels/hbem/device_source_body.h"
-#include "kernels/hbem/device_small_body.h"
 #include "kernels/hbem/device_memory_body.h"
+#include "kernels/hbem/device_small_body.h"
+#include "kernels/hbem/device_source_body.h"
 
 enum { CHECK_COLUMNS = 32, CHECK_ROWS = 8 };
 
@@ -16,6 +16,7 @@ template <typename real, int parts> struct far_shared {
     cross_shared<real, parts> cross;
     source_shared<real> source;
     real pivot[RANK_MAX][6];
+    int many[8]; /* points of pivots, where some are creased */
     double sigma[RANK_MAX];
     int order[RANK_MAX];
     int sample[2][CHECK_COLUMNS], sample_first[CHECK_ROWS + 1];

@@ -2,6 +2,10 @@
 #ifndef PS_KERNELS_HBEM_DEVICE_MEMORY_BODY_H
 #define PS_KERNELS_HBEM_DEVICE_MEMORY_BODY_H
 
+/* A creased function, whose triangles see several faces, stands for the mean over their centroids,
+ * of so many of them at most. */
+enum { MEAN_MOST = 12 };
+
 /* Column slots at once of a leaf that is integrated whole: those of a team's threads. */
 enum { WHOLE_SLOTS = 64 };
 
@@ -24,7 +28,7 @@ __host__ __device__ inline int64_t cut_memory(char *base, int64_t most, int64_t 
 {
     int64_t at = 0, size = sizeof(real);
     out->points = (real *)(base + at);
-    at += skeleton ? padded(6 * most * size) : 0;
+    at += skeleton ? padded((6 + 1 + 6 * MEAN_MOST) * most * size) : 0;
     out->crosses = (real *)(base + at);
     at += padded((limit + 1) * parts * most * size);
     out->vectors = (real *)(base + at);

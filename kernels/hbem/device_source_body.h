@@ -6,6 +6,7 @@
 #define PS_KERNELS_HBEM_DEVICE_SOURCE_BODY_H
 
 #include "kernels/hbem/device_cross_body.h"
+#include "kernels/hbem/device_memory_body.h"
 
 enum { SOURCES = 288, RULE_POINTS = PS_HBEM_POINTS_MAX };
 
@@ -223,63 +224,51 @@ template <typename real, int kernel, int wave> struct entry_matrix {
 
 /* ---- the kernel at points ---- */
 
-/* Point n of a function and its normal there, relative to the leaf's origin; of a creased function
- * all its triangles' centroids, else the one of the table. */
-template <typename real>
-__device__ void point_of(const far_leaf<real> &f, int side, int64_t dof, int n, real x[3],
-                         real normal[3])
-{
-    const ps_hbem_device_side *s = f.side[side];
-    const double *from = s->point + 3 * dof, *direction = s->normal + 3 * dof;
-    if (s->group[dof] >= PS_HBEM_CREASED) {
-        const ps_hbem_triangle *t = &f.triangles[s->entry[s->entry_start[dof] + n] >> 3];
-        from = t->centroid;
-        direction = t->normal;
-    }
-    for (int c = 0; c < 3; ++c) {
-        x[c] = (real)(from[c] - f.shared->origin[c]);
-        normal[c] = (real)direction[c];
-    }
-}
-
-template <typename real> PS_INLINE int points_of(const far_leaf<real> &f, int side, int64_t dof)
-{
-    const ps_hbem_device_side *s = f.side[side];
-    return s->group[dof] < PS_HBEM_CREASED ? 1 : s->entry_start[dof + 1] - s->entry_start[dof];
-}
-
-/* The mean of 4 pi K over the points of two functions; K of side's function first. */
+/* The mean of 4 pi K over `count` points in shared memory and n from `other` on, whose numbers are
+ * `length` apart. */
 template <int kernel, int wave, typename real>
-__device__ __noinline__ number<real, parts_of(wave)> mean_value(const far_leaf<real> &f, int side,
-                                                                int64_t own, int64_t other)
+__device__ __noinline__ number<real, parts_of(wave)> mean_value(const source_shared<real> *s,
+                                                                int count, const real *other, int n,
+                                                                int length, wave_number<real> k)
 {
-    const int m = points_of(f, side, own), n = points_of(f, 1 - side, other);
     number<real, parts_of(wave)> sum = zero_number<real, parts_of(wave)>();
-    for (int e = 0; e < m * n; ++e) {
-        real x[3], y[3], nx[3], ny[3];
-        point_of(f, side, own, e / n, x, nx);
-        point_of(f, 1 - side, other, e % n, y, ny);
-        real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
-        number<real, parts_of(wave)> value = kernel_at<kernel, wave>(d, nx, ny, f.k);
-        for (int p = 0; p < parts_of(wave); ++p) sum.part[p] += value.part[p] / (real)(m * n);
+    for (int p = 0; p < n; ++p, other += 6 * (size_t)length) {
+        real y[6];
+        for (int c = 0; c < 6; ++c) y[c] = other[(size_t)c * length];
+#pragma unroll 4
+        for (int e = 0; e < count; ++e) {
+            const real *x = s->point[e].x;
+            const real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
+            const number<real, parts_of(wave)> value =
+                kernel_at<kernel, wave>(d, s->normal[e].n, y + 3, k);
+            for (int part = 0; part < parts_of(wave); ++part) sum.part[part] += value.part[part];
+        }
     }
+    for (int part = 0; part < parts_of(wave); ++part) sum.part[part] /= (real)(count * n);
     return sum;
 }
 
 /* 4 pi K at a point of each function: at[side][3][length], relative to the leaf's origin, and
- * normals after them. Creased functions, whose points see several faces, have NaN there, and
- * stand for the mean over all their triangles. */
+ * normals after them. Creased functions have NaN there, and their points, [6][length] each, after
+ * their number in more[side]. */
 template <typename real, int kernel, int wave> struct point_matrix {
     enum { DEAR = 0, PLANES = kernel == PS_KERNEL_SLP ? 3 : 6 };
-    const far_leaf<real> *leaf;
-    real *at[2];
-    int length[2], own;
+    source_shared<real> *shared;
+    real *at[2], *more[2];
+    int length[2], own_points; /* in shared memory, of the row or column at hand */
     real fixed[6];
     wave_number<real> k;
 
-    __device__ void fill(const far_leaf<real> &f)
+    __device__ void fill(const far_leaf<real> &f, real *room)
     {
-        leaf = &f;
+        shared = f.shared;
+        k = f.k;
+        for (int side = 0; side < 2; ++side) {
+            length[side] = f.length[side];
+            at[side] = room;
+            more[side] = room + PLANES * (size_t)length[side];
+            room = more[side] + (PLANES > 3 ? (1 + 6 * MEAN_MOST) * (size_t)length[side] : 0);
+        }
         for (int side = 0; side < 2; ++side)
             for (int i = team_thread(); i < length[side]; i += team_threads()) {
                 const int64_t dof = f.begin[side] + i;
@@ -290,13 +279,64 @@ template <typename real, int kernel, int wave> struct point_matrix {
                     at[side][(size_t)c * length[side] + i] =
                         creased && c == 0 ? (real)NAN : (real)value;
                 }
+                if (creased) put_points(f, side, i);
             }
+    }
+
+    __device__ void put_points(const far_leaf<real> &f, int side, int i)
+    {
+        const int first = f.side[side]->entry_start[f.begin[side] + i];
+        const int entries = f.side[side]->entry_start[f.begin[side] + i + 1] - first;
+        const int count = min(entries, (int)MEAN_MOST);
+        real *to = more[side] + i;
+        *to = (real)count;
+        for (int p = 0; p < count; ++p) {
+            const int entry = f.side[side]->entry[first + p * entries / count];
+            const ps_hbem_triangle *t = &f.triangles[entry >> 3];
+            for (int c = 0; c < 6; ++c)
+                *(to += length[side]) =
+                    (real)(c < 3 ? t->centroid[c] - f.shared->origin[c] : t->normal[c - 3]);
+        }
+    }
+
+    /* Where the points of a function are, numbers `length` apart. */
+    PS_INLINE const real *points_of(int side, int i, int *count) const
+    {
+        const real *from = at[side] + i;
+        *count = 1;
+        if (PLANES == 3 || !isnan(*from)) return from;
+        from = more[side] + i;
+        *count = (int)*from;
+        return from + length[side];
+    }
+
+    /* Those of function i of a side to shared memory from `to` on, by `lanes` threads; returns
+     * their number. */
+    PS_INLINE int share_points(int side, int i, int to, int lane, int lanes) const
+    {
+        int count;
+        const real *from = points_of(side, i, &count);
+        for (int e = lane; e < 6 * count; e += lanes) {
+            const real value = from[(size_t)e * length[side]];
+            if (e % 6 < 3)
+                shared->point[to + e / 6].x[e % 6] = value;
+            else
+                shared->normal[to + e / 6].n[e % 6 - 3] = value;
+        }
+        return count;
     }
 
     template <int side> __device__ void begin(int i)
     {
-        own = i;
         for (int c = 0; c < PLANES; ++c) fixed[c] = at[side][(size_t)c * length[side] + i];
+        own_points = 1;
+        if (PLANES > 3 && isnan(fixed[0]))
+            own_points = share_points(side, i, 0, threadIdx.x, blockDim.x);
+        else if (PLANES > 3 && threadIdx.x == 0)
+            for (int c = 0; c < 3; ++c) {
+                shared->point[0].x[c] = fixed[c];
+                shared->normal[0].n[c] = fixed[3 + c];
+            }
     }
 
     template <int side> PS_INLINE number<real, parts_of(wave)> value(int c)
@@ -308,9 +348,11 @@ template <typename real, int kernel, int wave> struct point_matrix {
         for (int e = 0; e < 3; ++e) d[e] = fixed[e] - other[(size_t)e * n];
         if (PLANES > 3)
             for (int e = 0; e < 3; ++e) normal[e] = other[(size_t)(3 + e) * n];
-        if (PLANES > 3 && isnan(d[0]))
-            return mean_value<form, wave>(*leaf, side, leaf->begin[side] + own,
-                                          leaf->begin[1 - side] + c);
+        if (PLANES > 3 && isnan(d[0])) {
+            int count;
+            other = points_of(1 - side, c, &count);
+            return mean_value<form, wave>(shared, own_points, other, count, n, k);
+        }
         return kernel_at<form, wave>(d, fixed + 3, normal, k);
     }
 };
