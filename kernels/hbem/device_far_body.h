@@ -40,8 +40,7 @@ PS_INLINE void sum_points(const far_leaf<real> &leaf, int i, int first, int rank
                 real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
                 number<real, parts_of(wave)> value =
                     kernel_at<own_kernel, wave>(d, x + 3, t.normal, leaf.k);
-                for (int p = 0; p < parts_of(wave); ++p)
-                    sum[c].part[p] += weight * value.part[p];
+                for (int p = 0; p < parts_of(wave); ++p) sum[c].part[p] += weight * value.part[p];
             }
         }
     }
@@ -170,22 +169,23 @@ __device__ void choose_sample(crosses<real, parts> &s, far_shared<real, parts> &
 
 /* Exact entries of the sample to shared.sampled. */
 template <int kernel, int wave, typename real>
-__device__ void evaluate_sample(const far_leaf<real> &leaf,
-                                far_shared<real, parts_of(wave)> &shared, int rows, int columns)
+__device__ __noinline__ void evaluate_sample(const far_leaf<real> &leaf,
+                                             far_shared<real, parts_of(wave)> &shared, int rows,
+                                             int columns)
 {
     const ps_hbem_device_side *row_side = leaf.side[0], *own = leaf.side[1];
-    const int points = leaf.shared->points;
+    const int stride = leaf.shared->stride, fit = SOURCES / stride * stride;
     if (threadIdx.x == 0) {
         shared.sample_first[0] = 0;
         for (int r = 0; r < rows; ++r) {
             const int32_t *start = row_side->entry_start + leaf.begin[0] + shared.sample[0][r];
-            shared.sample_first[r + 1] = shared.sample_first[r] + (start[1] - start[0]) * points;
+            shared.sample_first[r + 1] = shared.sample_first[r] + (start[1] - start[0]) * stride;
         }
     }
     for (int e = threadIdx.x; e < rows * CHECK_COLUMNS; e += blockDim.x)
         shared.sampled[e / CHECK_COLUMNS][e % CHECK_COLUMNS] = zero_number<real, parts_of(wave)>();
     __syncthreads();
-    for (int first = 0; first < shared.sample_first[rows]; first += SOURCES) {
+    for (int first = 0; first < shared.sample_first[rows]; first += fit) {
         for (int r = 0; r < rows; ++r)
             put_sources(leaf, 0, leaf.begin[0] + shared.sample[0][r], first,
                         shared.sample_first[r]);
@@ -193,21 +193,20 @@ __device__ void evaluate_sample(const far_leaf<real> &leaf,
         for (int e = threadIdx.x; e < rows * columns; e += blockDim.x) {
             const int r = e / columns, c = e % columns;
             const int from = max(shared.sample_first[r] - first, 0);
-            const int to = min(shared.sample_first[r + 1] - first, (int)SOURCES);
+            const int to = min(shared.sample_first[r + 1] - first, fit);
             const int dof = leaf.begin[1] + shared.sample[1][c];
             number<real, parts_of(wave)> total = shared.sampled[r][c];
             for (int k = own->entry_start[dof]; from < to && k < own->entry_start[dof + 1]; ++k) {
-                place<real> t;
                 const int entry = own->entry[k];
-                place_at(&leaf.triangles[entry >> 3], leaf.shared->origin, &t);
-                for (int q = 0; q < points; ++q) {
-                    const real *h = leaf.shared->rule[q];
-                    real weight = hats_at(h, entry & 7) * h[3] * t.jacobian, y[3];
-                    number<real, parts_of(wave)> sum = zero_number<real, parts_of(wave)>();
-                    point_at(t, h, y);
-                    add_sources<kernel, wave>(leaf.shared, from, to, y, t.normal, leaf.k, sum);
-                    for (int p = 0; p < parts_of(wave); ++p) total.part[p] += weight * sum.part[p];
-                }
+                const ps_hbem_triangle *at = &leaf.triangles[entry >> 3];
+                place<real> t;
+                place_at(at, leaf.shared->origin, &t);
+                number<real, parts_of(wave)> hats[3];
+                for (int l = 0; l < 3; ++l) hats[l] = zero_number<real, parts_of(wave)>();
+                add_triangle<kernel, wave>(leaf, from, to, at, t, hats);
+                for (int l = 0; l < 3; ++l)
+                    for (int p = 0; p < parts_of(wave); ++p)
+                        if (entry >> l & 1) total.part[p] += t.jacobian * hats[l].part[p];
             }
             shared.sampled[r][c] = total;
         }

@@ -8,7 +8,8 @@
 #include "kernels/hbem/device_cross_body.h"
 #include "kernels/hbem/device_memory_body.h"
 
-enum { SOURCES = 288, RULE_POINTS = PS_HBEM_POINTS_MAX };
+enum { SOURCES = 288, RULE_POINTS = PS_HBEM_POINTS_MAX, FIRST_POINTS = 6 };
+enum { TILE_MOST = SOURCES / FIRST_POINTS };
 
 /* A point of a function with its weight (hats, J and 1/(4 pi) included). */
 template <typename real> struct alignas(16) source {
@@ -18,14 +19,18 @@ template <typename real> struct alignas(16) normal_of {
     real n[3], spare;
 };
 
-/* Of a block of threads, in shared memory. */
+/* Of a block of threads, in shared memory: triangles of a side with their points by the rule of the
+ * leaf and, where that is not the first one, by the first one too, for those that are far enough
+ * from a triangle of the other side. */
 template <typename real> struct source_shared {
     source<real> point[SOURCES]; /* these two lend their room to small matrices */
     normal_of<real> normal[SOURCES];
-    real rule[RULE_POINTS][4];
+    real rule[RULE_POINTS][4], first[FIRST_POINTS][4];
+    real sphere[TILE_MOST][5]; /* of the triangles; see sphere_at */
+    real reach;                /* from here on, in diameters, the first rule does */
     double box[2][8]; /* low, high, largest diameter and jacobian: rows, columns */
     double origin[3], gap, scale;
-    int rule_of, points;
+    int rule_of, points, stride; /* points of the rule; of a triangle */
 };
 
 /* A leaf at work. */
@@ -84,9 +89,19 @@ __device__ void measure_leaf(const far_leaf<real> &f, const ps_hbem_device_rules
     int power = kernel == PS_KERNEL_SLP ? 1 : kernel == PS_KERNEL_HYPS ? 3 : 2;
     s->rule_of = r;
     s->points = rules.count[r];
+    s->stride = s->points + (r > 0 ? (int)FIRST_POINTS : 0);
+    s->reach = (real)(1.5 * rules.distance[0]);
     const double apart = sqrt(apart2);
     s->gap = (power == 1 ? 1 / apart : power == 2 ? 1 / apart2 : 1 / (apart * apart2)) / 16;
     s->scale = s->box[0][7] * s->box[1][7] / (4 * M_PI) * s->gap;
+}
+
+template <typename real>
+__device__ void copy_rule(const ps_hbem_device_rules &rules, int rule, real (*out)[4])
+{
+    const real *from = (const real *)rules.point[sizeof(real) == 4 ? PS_SINGLE : PS_DOUBLE][rule];
+    for (int e = threadIdx.x; e < 4 * rules.count[rule]; e += blockDim.x)
+        out[e / 4][e % 4] = from[e];
 }
 
 template <typename real>
@@ -102,11 +117,25 @@ __device__ void open_leaf(far_leaf<real> &f, const ps_hbem_device_rules &rules, 
     __syncthreads();
     if (threadIdx.x == 0) measure_leaf(f, rules, kernel);
     __syncthreads();
-    const real *points =
-        (const real *)rules.point[sizeof(real) == 4 ? PS_SINGLE : PS_DOUBLE][f.shared->rule_of];
-    for (int e = threadIdx.x; e < 4 * f.shared->points; e += blockDim.x)
-        f.shared->rule[e / 4][e % 4] = points[e];
+    copy_rule(rules, f.shared->rule_of, f.shared->rule);
+    copy_rule(rules, 0, f.shared->first);
     __syncthreads();
+}
+
+/* From a slot's triangle: centroid relative to the leaf's origin, radius, diameter. */
+template <typename real>
+PS_INLINE void sphere_at(const ps_hbem_triangle *t, const double origin[3], real out[5])
+{
+    for (int c = 0; c < 3; ++c) out[c] = (real)(t->centroid[c] - origin[c]);
+    out[3] = (real)t->radius;
+    out[4] = (real)t->diameter;
+}
+
+template <typename real> PS_INLINE bool are_apart(const real x[5], const real y[5], real reach)
+{
+    const real least = x[3] + y[3] + reach * max(x[4], y[4]);
+    const real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
+    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] >= least * least;
 }
 
 /* Sum of the hats in a mask at point q. */
@@ -115,25 +144,28 @@ template <typename real> PS_INLINE real hats_at(const real *h, int mask)
     return (mask & 1 ? h[0] : 0) + (mask & 2 ? h[1] : 0) + (mask & 4 ? h[2] : 0);
 }
 
-/* Points [first, first + SOURCES) of function `dof`, entry by entry, to shared memory from `at` on;
+/* Points of the triangles of function `dof`, from number `first` on, to shared memory from `at` on;
  * no more than fit. */
 template <typename real>
 __device__ void put_sources(const far_leaf<real> &f, int side, int dof, int first, int at)
 {
     const ps_hbem_device_side *s = f.side[side];
-    const int points = f.shared->points, begin = s->entry_start[dof];
-    const int count = (s->entry_start[dof + 1] - begin) * points;
+    const int stride = f.shared->stride, begin = s->entry_start[dof];
+    const int count = (s->entry_start[dof + 1] - begin) * stride;
     for (int e = threadIdx.x; e < count; e += blockDim.x) {
         int to = at + e - first;
-        if (to < 0 || to >= SOURCES) continue;
-        int entry = s->entry[begin + e / points];
-        const real *h = f.shared->rule[e % points];
+        if (to < 0 || to >= SOURCES / stride * stride) continue;
+        const int entry = s->entry[begin + e / stride], q = e % stride;
+        const real *h =
+            q < f.shared->points ? f.shared->rule[q] : f.shared->first[q - f.shared->points];
+        const ps_hbem_triangle *from = &f.triangles[entry >> 3];
         place<real> t;
-        place_at(&f.triangles[entry >> 3], f.shared->origin, &t);
+        place_at(from, f.shared->origin, &t);
         source<real> *p = &f.shared->point[to];
         point_at(t, h, p->x);
         p->weight = hats_at(h, entry & 7) * h[3] * t.jacobian * (real)(1 / (4 * M_PI));
         for (int c = 0; c < 3; ++c) f.shared->normal[to].n[c] = t.normal[c];
+        if (q == 0) sphere_at(from, f.shared->origin, f.shared->sphere[to / stride]);
     }
 }
 
@@ -154,6 +186,34 @@ PS_INLINE void add_sources(const source_shared<real> *s, int from, int to, const
     }
 }
 
+/* A triangle of the other side with the hats' integrals, J excluded, against sources [from, to):
+ * all by the rule of the leaf, or each triangle by the one that does. */
+template <int kernel, int wave, typename real>
+PS_INLINE void add_triangle(const far_leaf<real> &f, int from, int to, const ps_hbem_triangle *at,
+                            const place<real> &t, number<real, parts_of(wave)> total[3])
+{
+    const source_shared<real> *s = f.shared;
+    const bool several = s->stride > s->points;
+    real sphere[5];
+    if (several) sphere_at(at, s->origin, sphere);
+    for (int step = several ? s->stride : to - from; from < to; from += step) {
+        const bool first = several && are_apart(s->sphere[from / s->stride], sphere, s->reach);
+        const real(*rule)[4] = first ? s->first : s->rule;
+        const int count = first ? (int)FIRST_POINTS : s->points;
+        const int begin = first ? from + s->points : from;
+        const int end = several ? begin + count : to;
+        for (int q = 0; q < count; ++q) {
+            number<real, parts_of(wave)> sum = zero_number<real, parts_of(wave)>();
+            real y[3];
+            point_at(t, rule[q], y);
+            add_sources<kernel, wave>(s, begin, end, y, t.normal, f.k, sum);
+            for (int l = 0; l < 3; ++l)
+                for (int part = 0; part < parts_of(wave); ++part)
+                    total[l].part[part] += rule[q][l] * rule[q][3] * sum.part[part];
+        }
+    }
+}
+
 /* ---- entries ---- */
 
 /* The matrix of entries: sums[part][3][slots] of hats for the row or column at hand. */
@@ -166,12 +226,13 @@ template <typename real, int kernel, int wave> struct entry_matrix {
     template <int side> __device__ __noinline__ void begin(int at)
     {
         const ps_hbem_device_side *own = leaf.side[side];
-        const int dof = leaf.begin[side] + at, points = leaf.shared->points;
+        const int dof = leaf.begin[side] + at, stride = leaf.shared->stride;
         const int entries = own->entry_start[dof + 1] - own->entry_start[dof];
-        for (int first = 0; first == 0 || first < entries * points; first += SOURCES) {
+        const int fit = SOURCES / stride * stride;
+        for (int first = 0; first == 0 || first < entries * stride; first += fit) {
             put_sources(leaf, side, dof, first, 0);
             __syncthreads();
-            int count = min(SOURCES, entries * points - first);
+            int count = min(fit, entries * stride - first);
             add_slots<side>(count, first > 0);
             team_sync();
         }
@@ -184,21 +245,13 @@ template <typename real, int kernel, int wave> struct entry_matrix {
         const ps_hbem_device_side *other = leaf.side[1 - side];
         const int slots = leaf.slots[1 - side], first = leaf.slot_begin[1 - side];
         for (int s = team_thread(); s < slots; s += team_threads()) {
+            const ps_hbem_triangle *from = &leaf.triangles[other->slot_triangle[first + s]];
             place<real> t;
-            place_at(&leaf.triangles[other->slot_triangle[first + s]], leaf.shared->origin, &t);
+            place_at(from, leaf.shared->origin, &t);
             number<real, parts_of(wave)> total[3];
             for (int l = 0; l < 3; ++l) total[l] = zero_number<real, parts_of(wave)>();
-            for (int q = 0; q < leaf.shared->points; ++q) {
-                const real *h = leaf.shared->rule[q];
-                number<real, parts_of(wave)> sum = zero_number<real, parts_of(wave)>();
-                real y[3];
-                point_at(t, h, y);
-                add_sources<side == 0 ? kernel : exchanged(kernel), wave>(leaf.shared, 0, count, y,
-                                                                          t.normal, leaf.k, sum);
-                for (int l = 0; l < 3; ++l)
-                    for (int part = 0; part < parts_of(wave); ++part)
-                        total[l].part[part] += h[l] * h[3] * sum.part[part];
-            }
+            add_triangle<side == 0 ? kernel : exchanged(kernel), wave>(leaf, 0, count, from, t,
+                                                                       total);
             for (int part = 0; part < parts_of(wave); ++part)
                 for (int l = 0; l < 3; ++l) {
                     real *to = sums + (size_t)(3 * part + l) * slots + s;

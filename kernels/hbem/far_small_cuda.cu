@@ -20,39 +20,17 @@ namespace
 #include "kernels/hbem/device_shape_body.h"
 #include "kernels/hbem/device_leaf_body.h"
 
-enum { FIRST_POINTS = 6, TILE_MOST = SOURCES / FIRST_POINTS };
-
-/* A block's: row slots of a tile, with their points by the rule of the leaf and, where that is not
- * the first one, by the first one too, for pairs that are far enough from each other. */
+/* A block's: row slots of a tile. */
 template <typename real, int parts> struct whole_shared {
     far_shared<real, parts> far;
-    real first[FIRST_POINTS][4], sphere[TILE_MOST][5];
     int dof[TILE_MOST][3]; /* rows of the leaf, or below 0 */
-    int stride;            /* points of a row slot */
 };
 
 template <typename real, int parts> struct whole_leaf {
     far_leaf<real> far;
     whole_shared<real, parts> *shared;
     real *sums, *block; /* [part][row][hat][WHOLE_SLOTS]; as in the arena */
-    real reach;         /* from here on, in diameters, the first rule does */
 };
-
-/* From a slot's triangle: centroid relative to the leaf's origin, radius, diameter. */
-template <typename real>
-PS_INLINE void sphere_at(const ps_hbem_triangle *t, const double origin[3], real out[5])
-{
-    for (int c = 0; c < 3; ++c) out[c] = (real)(t->centroid[c] - origin[c]);
-    out[3] = (real)t->radius;
-    out[4] = (real)t->diameter;
-}
-
-template <typename real> PS_INLINE bool are_apart(const real x[5], const real y[5], real reach)
-{
-    const real least = x[3] + y[3] + reach * max(x[4], y[4]);
-    const real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
-    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] >= least * least;
-}
 
 /* Row slots [first, first + count) of the leaf to the tile. */
 template <typename real, int parts>
@@ -60,16 +38,16 @@ __device__ void put_tile(const whole_leaf<real, parts> &leaf, int first, int cou
 {
     source_shared<real> *s = leaf.far.shared;
     const ps_hbem_device_side *side = leaf.far.side[0];
-    const int stride = leaf.shared->stride;
+    const int stride = leaf.far.shared->stride;
     for (int e = threadIdx.x; e < count * stride; e += blockDim.x) {
         const int64_t slot = leaf.far.slot_begin[0] + first + e / stride;
         const int q = e % stride;
         const ps_hbem_triangle *from = &leaf.far.triangles[side->slot_triangle[slot]];
         place<real> t;
         place_at(from, s->origin, &t);
-        point_at(t, q < s->points ? s->rule[q] : leaf.shared->first[q - s->points], s->point[e].x);
+        point_at(t, q < s->points ? s->rule[q] : leaf.far.shared->first[q - s->points], s->point[e].x);
         if (q > 0) continue;
-        sphere_at(from, s->origin, leaf.shared->sphere[e / stride]);
+        sphere_at(from, s->origin, leaf.far.shared->sphere[e / stride]);
         normal_of<real> *n = &s->normal[e / stride];
         for (int c = 0; c < 3; ++c) n->n[c] = t.normal[c];
         n->spare = t.jacobian * (real)(1 / (4 * M_PI));
@@ -87,10 +65,10 @@ PS_INLINE void add_pair(const whole_leaf<real, parts_of(wave)> &leaf, int e, con
 {
     const source_shared<real> *s = leaf.far.shared;
     const bool first =
-        leaf.shared->stride > s->points && are_apart(leaf.shared->sphere[e], sphere, leaf.reach);
-    const real(*rule)[4] = first ? leaf.shared->first : s->rule;
+        s->stride > s->points && are_apart(s->sphere[e], sphere, s->reach);
+    const real(*rule)[4] = first ? leaf.far.shared->first : s->rule;
     const int count = first ? (int)FIRST_POINTS : s->points;
-    const source<real> *points = s->point + e * leaf.shared->stride + (first ? s->points : 0);
+    const source<real> *points = s->point + e * leaf.far.shared->stride + (first ? s->points : 0);
     const normal_of<real> nx = s->normal[e];
     number<real, parts_of(wave)> m[3][3];
     for (int l = 0; l < 9; ++l) m[l / 3][l % 3] = zero_number<real, parts_of(wave)>();
@@ -150,7 +128,7 @@ __device__ void gather(const whole_leaf<real, parts> &leaf, int first)
 template <int kernel, int wave, typename real>
 __device__ void integrate_leaf(const whole_leaf<real, parts_of(wave)> &leaf)
 {
-    const int m = leaf.far.length[0], fit = SOURCES / leaf.shared->stride;
+    const int m = leaf.far.length[0], fit = SOURCES / leaf.far.shared->stride;
     for (int first = 0; first < leaf.far.slots[1]; first += WHOLE_SLOTS) {
         const int column = first + (int)threadIdx.x;
         const bool here = column < leaf.far.slots[1];
@@ -212,23 +190,15 @@ __global__ void __launch_bounds__(WHOLE_SLOTS)
     extern __shared__ __align__(16) double dynamic_shared[];
     whole_shared<real, parts_of(wave)> &shared =
         *(whole_shared<real, parts_of(wave)> *)dynamic_shared;
-    constexpr ps_precision precision = sizeof(real) == 4 ? PS_SINGLE : PS_DOUBLE;
     far_memory<real> memory;
     cut_memory(in.workspace + in.stride * blockIdx.x, in.most, in.most_slots, in.limit,
                parts_of(wave), false, true, &memory);
-    for (int e = threadIdx.x; e < 4 * FIRST_POINTS; e += blockDim.x)
-        shared.first[e / 4][e % 4] = ((const real *)in.op.rules.point[precision][0])[e];
     while (take_leaf(in, shared.far)) {
         whole_leaf<real, parts_of(wave)> leaf;
         open_far(in, shared.far, kernel, leaf.far);
         leaf.shared = &shared;
         leaf.sums = memory.sums;
         leaf.block = memory.block;
-        leaf.reach = (real)(1.5 * in.op.rules.distance[0]);
-        if (threadIdx.x == 0)
-            shared.stride =
-                shared.far.source.points + (shared.far.source.rule_of > 0 ? (int)FIRST_POINTS : 0);
-        __syncthreads();
         integrate_leaf<kernel, wave>(leaf);
         compress_leaf(in, leaf, memory);
     }
