@@ -67,6 +67,17 @@ ps_status launch_side_by_side(const ps_hbem_far_launch *launches, int count, cud
     return status;
 }
 
+/* Far leaves take up to 1,088 bytes of stack a thread in fp32, more than the 1,024 of a new device.
+ * It grows by itself at a launch, which then waits for all near leaves that are at work. */
+ps_status grow_stack()
+{
+    const size_t enough = 1280;
+    size_t there = 0;
+    PS_CUDA(cudaDeviceGetLimit(&there, cudaLimitStackSize));
+    if (there < enough) PS_CUDA(cudaDeviceSetLimit(cudaLimitStackSize, enough));
+    return PS_OK;
+}
+
 } // namespace
 
 extern "C" int64_t ps_hbem_far_stride(const ps_hbem_far_launch *in)
@@ -85,6 +96,7 @@ extern "C" ps_status ps_hbem_far_launch_cuda(const ps_hbem_far_launch *launches,
                                              bool aside, ps_stream *stream)
 {
     PS_TRY(ps_stream_enter(stream));
+    if (count > 0 && launches->count == 0) PS_TRY(grow_stack());
     cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
     if (aside) return launch_side_by_side(launches, count, on);
     for (int s = 0; s < count; ++s) PS_TRY(launch_size(&launches[s], on));
