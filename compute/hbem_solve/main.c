@@ -401,7 +401,7 @@ static const ps_allowance allowances[] = {
 
 const ps_program ps_this_program = {
     .name = "hbem-solve",
-    .results = 16,
+    .results = 17,
     .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
     .description =
         "Solves boundary integral equations with H-matrices: rigid, soft, lined and fluid bodies "

@@ -281,7 +281,7 @@ static const ps_allowance allowances[] = {
 
 const ps_program ps_this_program = {
     .name = "hmatrix-assemble",
-    .results = 13,
+    .results = 14,
     .synopsis = "CLUSTERS OUTPUT",
     .description =
         "Assembles a boundary operator of Laplace or Helmholtz on the clusters of "
