@@ -12,18 +12,17 @@
 /* The functions of Gmsh that are called, without the `gmsh` of their names. GMSH_TABLE, in a source
  * that includes gmshc.h first, is the table of them, gmsh.Open(...), which gmsh_library_load fills:
  * the library brings a hundred others, and most files are read without it. */
-#define GMSH_FUNCTIONS(EACH)                                                                       \
-    EACH(Free)                                                                                     \
-    EACH(Initialize)                                                                               \
-    EACH(LoggerGet) EACH(LoggerStart) EACH(ModelGetBoundary) EACH(ModelGetBoundingBox)             \
-        EACH(ModelGetColor) EACH(ModelGetEntities) EACH(ModelGetEntityName)                        \
-            EACH(ModelGetPhysicalGroups) EACH(ModelGetPhysicalGroupsForEntity)                     \
-                EACH(ModelGetPhysicalName) EACH(ModelGetType) EACH(ModelMeshGenerate)              \
-                    EACH(ModelMeshGetElementProperties) EACH(ModelMeshGetElements)                 \
-                        EACH(ModelMeshGetNodes) EACH(ModelOccFragment)                             \
-                            EACH(ModelOccGetCenterOfMass) EACH(ModelOccGetMass)                    \
-                                EACH(ModelOccSynchronize) EACH(Open) EACH(OptionGetNumber)         \
-                                    EACH(OptionSetNumber) EACH(OptionSetString)
+/* clang-format off */
+#define GMSH_FUNCTIONS(EACH) \
+    EACH(Free) EACH(Initialize) EACH(LoggerGet) EACH(LoggerStart) EACH(ModelGetBoundary) \
+    EACH(ModelGetBoundingBox) EACH(ModelGetColor) EACH(ModelGetEntities) \
+    EACH(ModelGetEntityName) EACH(ModelGetPhysicalGroups) \
+    EACH(ModelGetPhysicalGroupsForEntity) EACH(ModelGetPhysicalName) EACH(ModelGetType) \
+    EACH(ModelMeshGenerate) EACH(ModelMeshGetElementProperties) EACH(ModelMeshGetElements) \
+    EACH(ModelMeshGetNodes) EACH(ModelOccFragment) EACH(ModelOccGetCenterOfMass) \
+    EACH(ModelOccGetMass) EACH(ModelOccSynchronize) EACH(Open) EACH(OptionGetNumber) \
+    EACH(OptionSetNumber) EACH(OptionSetString)
+/* clang-format on */
 #define GMSH_POINTER(function) __typeof__(&gmsh##function) function;
 #define GMSH_TABLE                                                                                 \
     extern struct gmsh_functions {                                                                 \
