@@ -71,6 +71,9 @@ ps_status ps_hmatrix_part_save(const ps_hmatrix_part *part, const ps_hmatrix *ru
 
 /* Whether the part is complete, of this identity, clusters and leaves. Never fails. */
 bool ps_hmatrix_part_done(const ps_hmatrix_part *part);
+/* PS_USAGE where the file of the part is of other options or clusters, and names them: what an
+ * unfinished run left is not written over. PS_OK where none is there or it cannot be read. */
+ps_status ps_hmatrix_part_check(const ps_hmatrix_part *part);
 /* Reads a part, before there are tables: run->blocks[leaf_count], the caller's, of a run whose
  * other fields are set. *values: what they point into, the caller's to free(). PS_INVALID where
  * ranks or bytes are not those of the leaves. */

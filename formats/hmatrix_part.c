@@ -1,9 +1,11 @@
 /* hmatrix_part: a chunk of leaves as a file. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "formats/checkpoint.h"
 #include "formats/columns.h"
 #include "formats/hmatrix_internal.h"
 #include "runtime/memory.h"
@@ -11,7 +13,7 @@
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, OPTIONS_MOST = 66000 /* characters of an identity */ };
 
 static int64_t item_bytes(const ps_hmatrix *run) { return run->precision == PS_SINGLE ? 4 : 8; }
 
@@ -195,6 +197,34 @@ bool ps_hmatrix_part_done(const ps_hmatrix_part *part)
         ps_hmatrix_part_open(part->path, part->generation, part->chunk, &store) != PS_OK)
         return false;
     return check_place(store, part) == PS_OK;
+}
+
+/* What a part is of, as lines NAME=VALUE, to `out` of OPTIONS_MOST bytes. */
+static ps_status lines_of(const char *options, const char *clusters, char *out)
+{
+    if (snprintf(out, OPTIONS_MOST, "%sinput-clusters=%s\n", options, clusters) < OPTIONS_MOST)
+        return PS_OK;
+    return ps_fail(PS_USAGE, "the options take too many characters to be compared");
+}
+
+ps_status ps_hmatrix_part_check(const ps_hmatrix_part *part)
+{
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
+    PS_SCOPED_MEMORY char *text = NULL;
+    char had[17] = "", is[17] = "";
+    PS_TRY(ps_alloc_buffer((void **)&text, 3 * (int64_t)OPTIONS_MOST, "options of a part"));
+    char *options = text, *stored = text + OPTIONS_MOST, *now = stored + OPTIONS_MOST;
+    if (ps_hmatrix_part_open(part->path, part->generation, part->chunk, &store) != PS_OK ||
+        ps_store_get_text(store, "/", "options", options, OPTIONS_MOST) != PS_OK)
+        return PS_OK; /* none, or a damaged one: it is made anew */
+    if (part->clusters) {
+        PS_TRY(ps_store_content_hash(part->clusters, is));
+        if (ps_store_get_text(store, "/inputs/clusters", "content_hash", had, sizeof had) != PS_OK)
+            return PS_OK;
+    }
+    PS_TRY(lines_of(options, had, stored));
+    PS_TRY(lines_of(part->identity->options, is, now));
+    return ps_identity_check(part->path, stored, now);
 }
 
 /* ---- reading one without tables ---- */

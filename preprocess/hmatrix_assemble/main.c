@@ -147,6 +147,15 @@ static ps_status choose_generation(job *j, const char *path)
     return ps_comm_broadcast(generation, sizeof *generation, 0);
 }
 
+/* Parts of an unfinished run of other options or clusters stay: --fresh replaces them. */
+static ps_status check_parts(const job *j, ps_hmatrix_part part)
+{
+    if (part.chunk < 0 || ps_comm_rank() != 0) return PS_OK;
+    for (part.chunk = 0; part.chunk < j->plan.cut.chunks.count; ++part.chunk)
+        PS_TRY(ps_hmatrix_part_check(&part));
+    return PS_OK;
+}
+
 static ps_status compute(job *j, assemble_result *result)
 {
     ps_hmatrix_part part = {.path = j->run->output,
@@ -157,6 +166,7 @@ static ps_status compute(job *j, assemble_result *result)
     ps_stop_keeps("complete parts are kept; the same command continues");
     PS_TRY(choose_generation(j, part.path));
     part.generation = j->set.generation;
+    PS_TRY(ps_comm_agree(check_parts(j, part)));
     double start = ps_clock();
     PS_TRY(ps_comm_agree(open_backend(j)));
     ps_debug("%s is ready in %.3f s", j->backend->name, ps_clock() - start);

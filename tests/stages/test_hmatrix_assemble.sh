@@ -63,10 +63,16 @@ for moment in rename:2 fsync:3 write:90; do
     killed_at $moment penstock-hmatrix-assemble -q c.h5 k.h5 $common
 done
 [ ! -e k.h5 ] || fail "there is a matrix after kills"
+expect 2 'had epsilon "0.0001", now it is "0.001"' penstock-hmatrix-assemble c.h5 k.h5 $common --epsilon 1e-3
+expect 2 'had input-clusters' penstock-hmatrix-assemble morton.h5 k.h5 $common
 assemble c.h5 k.h5 $common; kept=$(figure kept)
 echo "$all chunks, $kept kept after a stop and three kills"
 within "$kept" 2 $((all - 1)) "chunks kept"
 [ "$(content k.h5)" = "$hash" ] || fail "another matrix after restarts"
+rm k.h5 # what is left of it is not written over either, but by --fresh
+expect 2 "begin anew with --fresh" penstock-hmatrix-assemble c.h5 k.h5 $common --operator dlp
+assemble c.h5 k.h5 $common --operator dlp --fresh
+within "$(figure kept)" 0 0 "chunks kept of another matrix"
 
 # ---- test and trial space apart, Helmholtz, fp32, dense ----
 clusters small.hdf mixed.h5 --test dp1 --trial p0 --leaf 48
