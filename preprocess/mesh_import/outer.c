@@ -4,6 +4,7 @@
  * else tells, as such tetrahedra share no face.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/common/mesh_repair.h"
@@ -17,7 +18,9 @@ enum { PLACE = 256 };
 /* Of each part of the mesh: its box, and a tetrahedron of it. */
 typedef struct body {
     double lower[3], upper[3];
+    double reach; /* the largest upper[0] of this and all before it, in order */
     int64_t cell;
+    int32_t part;
 } body;
 
 static void tell(const import_mesh *faces, import_finding *finding, int64_t face)
@@ -56,7 +59,8 @@ static void survey(const import_mesh *mesh, const int32_t *part, int64_t parts, 
 {
     const import_cells *cells = &mesh->tetrahedra;
     for (int64_t p = 0; p < parts; ++p)
-        for (int c = 0; c < 3; ++c) bodies[p].lower[c] = INFINITY, bodies[p].upper[c] = -INFINITY;
+        bodies[p] = (body){
+            {INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, .part = (int32_t)p};
     for (int64_t t = cells->count - 1; t >= 0; --t) {
         body *b = &bodies[part[t]];
         b->cell = t;
@@ -68,6 +72,21 @@ static void survey(const import_mesh *mesh, const int32_t *part, int64_t parts, 
     }
 }
 
+static int by_lower(const void *a, const void *b)
+{
+    double x = ((const body *)a)->lower[0], y = ((const body *)b)->lower[0];
+    return (x > y) - (x < y);
+}
+
+/* By where they begin, so that those that may hold a part are few among many. */
+static void order(body *bodies, int64_t parts)
+{
+    qsort(bodies, (size_t)parts, sizeof *bodies, by_lower);
+    for (int64_t p = 0; p < parts; ++p)
+        bodies[p].reach =
+            p > 0 ? fmax(bodies[p - 1].reach, bodies[p].upper[0]) : bodies[p].upper[0];
+}
+
 static bool within(const body *inner, const body *outer)
 {
     for (int c = 0; c < 3; ++c)
@@ -75,27 +94,34 @@ static bool within(const body *inner, const body *outer)
     return true;
 }
 
-/* Parts in the midst of others; faces_part[]: of the outer faces. */
+/* Whether a part lies in the midst of another; faces_part[]: of the outer faces. */
+static bool lies_in(const import_mesh *mesh, const import_mesh *faces, const int32_t *faces_part,
+                    const body *inner, const body *outer)
+{
+    double centre[3];
+    if (inner == outer || !within(inner, outer)) return false;
+    ps_cells_centroids(mesh->vertices, mesh->tetrahedra.vertices + 4 * inner->cell, 1, 4, centre);
+    return fabs(ps_winding_number(faces->vertices, faces->triangles.vertices,
+                                  faces->triangles.count, faces_part, NULL, outer->part, centre)) >=
+           .5;
+}
+
 static void check_inside(const import_mesh *mesh, const import_mesh *faces, const body *bodies,
                          int64_t parts, const int32_t *faces_part, import_findings *findings)
 {
     import_finding *inside =
         import_finding_new(findings, "parts lie inside of others, which fill the same space",
                            "--allow-intersections accepts them");
-    const import_cells *cells = &mesh->tetrahedra;
-    for (int64_t p = 0; p < parts; ++p)
-        for (int64_t q = 0; q < parts; ++q) {
+    for (int64_t p = 0; p < parts; ++p) {
+        int64_t q = p;
+        while (q + 1 < parts && bodies[q + 1].lower[0] == bodies[p].lower[0]) ++q;
+        for (; q >= 0 && bodies[q].reach >= bodies[p].upper[0]; --q) {
             char place[PLACE];
-            double centre[3];
-            if (p == q || !within(&bodies[p], &bodies[q])) continue;
-            ps_cells_centroids(mesh->vertices, cells->vertices + 4 * bodies[p].cell, 1, 4, centre);
-            if (fabs(ps_winding_number(faces->vertices, faces->triangles.vertices,
-                                       faces->triangles.count, faces_part, NULL, (int32_t)q,
-                                       centre)) < .5)
-                continue;
-            import_cell_place(mesh, cells, bodies[p].cell, place, PLACE);
+            if (!lies_in(mesh, faces, faces_part, &bodies[p], &bodies[q])) continue;
+            import_cell_place(mesh, &mesh->tetrahedra, bodies[p].cell, place, PLACE);
             import_finding_add(inside, "the part of %s", place);
         }
+    }
 }
 
 /* A view of the mesh whose triangles are the outer faces; source and number are those of their
@@ -136,6 +162,7 @@ ps_status import_check_outer(const import_mesh *mesh, const uint32_t *ids, const
     if (status == PS_OK) status = import_check_intersections(&faces, findings);
     if (status == PS_OK) {
         survey(mesh, part, parts, bodies);
+        order(bodies, parts);
         check_inside(mesh, &faces, bodies, parts, faces_part, findings);
     }
     import_cells_release(&faces.triangles);
