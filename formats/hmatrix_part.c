@@ -199,12 +199,22 @@ bool ps_hmatrix_part_done(const ps_hmatrix_part *part)
     return check_place(store, part) == PS_OK;
 }
 
-/* What a part is of, as lines NAME=VALUE, to `out` of OPTIONS_MOST bytes. */
+/* What a part is of, as lines NAME=VALUE, to `out` of OPTIONS_MOST bytes; not what was allowed,
+ * which a refused run is told to add. */
 static ps_status lines_of(const char *options, const char *clusters, char *out)
 {
-    if (snprintf(out, OPTIONS_MOST, "%sinput-clusters=%s\n", options, clusters) < OPTIONS_MOST)
-        return PS_OK;
-    return ps_fail(PS_USAGE, "the options take too many characters to be compared");
+    size_t at = 0, length;
+    for (const char *line = options; *line; line += length) {
+        length = strcspn(line, "\n");
+        length += line[length] == '\n';
+        if (at + length >= OPTIONS_MOST)
+            return ps_fail(PS_USAGE, "the options take too many characters to be compared");
+        if (strncmp(line, "allow=", 6) == 0) continue;
+        memcpy(out + at, line, length);
+        at += length;
+    }
+    snprintf(out + at, OPTIONS_MOST - at, "input-clusters=%s\n", clusters);
+    return PS_OK;
 }
 
 ps_status ps_hmatrix_part_check(const ps_hmatrix_part *part)
