@@ -38,16 +38,17 @@ __device__ void put_tile(const whole_leaf<real, parts> &leaf, int first, int cou
 {
     source_shared<real> *s = leaf.far.shared;
     const ps_hbem_device_side *side = leaf.far.side[0];
-    const int stride = s->stride;
+    const int stride = leaf.far.shared->stride;
     for (int e = threadIdx.x; e < count * stride; e += blockDim.x) {
         const int64_t slot = leaf.far.slot_begin[0] + first + e / stride;
         const int q = e % stride;
         const ps_hbem_triangle *from = &leaf.far.triangles[side->slot_triangle[slot]];
         place<real> t;
         place_at(from, s->origin, &t);
-        point_at(t, q < s->points ? s->rule[q] : s->first[q - s->points], s->point[e].x);
+        point_at(t, q < s->points ? s->rule[q] : leaf.far.shared->first[q - s->points],
+                 s->point[e].x);
         if (q > 0) continue;
-        sphere_at(from, s->origin, s->sphere[e / stride]);
+        sphere_at(from, s->origin, leaf.far.shared->sphere[e / stride]);
         normal_of<real> *n = &s->normal[e / stride];
         for (int c = 0; c < 3; ++c) n->n[c] = t.normal[c];
         n->spare = t.jacobian * (real)(1 / (4 * M_PI));
@@ -66,9 +67,9 @@ PS_INLINE void add_pair(const whole_leaf<real, parts_of(wave)> &leaf, int e, con
     const source_shared<real> *s = leaf.far.shared;
     const bool first =
         s->stride > s->points && are_apart(s->sphere[e], sphere, s->reach);
-    const real(*rule)[4] = first ? s->first : s->rule;
+    const real(*rule)[4] = first ? leaf.far.shared->first : s->rule;
     const int count = first ? (int)FIRST_POINTS : s->points;
-    const source<real> *points = s->point + e * s->stride + (first ? s->points : 0);
+    const source<real> *points = s->point + e * leaf.far.shared->stride + (first ? s->points : 0);
     const normal_of<real> nx = s->normal[e];
     number<real, parts_of(wave)> m[3][3];
     for (int l = 0; l < 9; ++l) m[l / 3][l % 3] = zero_number<real, parts_of(wave)>();
